@@ -110,10 +110,5 @@ GemmEvents gemm_events(const ArrayConfig& c, const Descriptor& d) {
   return e;
 }
 
-int accumulator_bits(const Descriptor& d) {
-  int log2k = 0;
-  while ((u128{1} << log2k) < d.gemm.k) ++log2k;
-  return d.a.bits + d.w.bits + log2k + (!d.a.is_signed && !d.w.is_signed ? 1 : 0);
-}
 
 }  // namespace bitcycle

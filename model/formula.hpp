@@ -66,8 +66,5 @@ GemmTiming gemm_timing(const ArrayConfig& config, const Descriptor& d);
 /// Exact event counts. Throws as gemm_timing.
 GemmEvents gemm_events(const ArrayConfig& config, const Descriptor& d);
 
-/// Bits a two's complement accumulator needs so that no sum can overflow:
-/// pa + pw + ceil(log2 K), plus one if both operands are unsigned.
-int accumulator_bits(const Descriptor& d);
 
 }  // namespace bitcycle

@@ -1,0 +1,10 @@
+bc_pkg.sv
+bc_param_check.sv
+bc_tile_walker.sv
+bc_fill.sv
+bc_chunk.sv
+bc_seq.sv
+bc_pe.sv
+bc_acc.sv
+bc_drain.sv
+bc_array.sv

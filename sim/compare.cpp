@@ -1,0 +1,366 @@
+#include "sim/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "golden/error.hpp"
+#include "sim/compare_cost.hpp"
+#include "sim/compare_inputs.hpp"
+
+namespace bitcycle {
+namespace {
+
+constexpr BitPair kReferenceBits{8, 8};
+constexpr double kFp32Weight = 32.0 * 32.0 * 3.0;  // b^2 + 2*b*g at 32/32
+
+double ratio(u128 a, u128 b) {
+  return static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b));
+}
+
+u128 multiply_128(u128 a, u128 b, const char* what) {
+  u128 out = 0;
+  if (__builtin_mul_overflow(a, b, &out)) {
+    throw input_error("", 0, what, to_decimal(a) + " * " + to_decimal(b), "a result below 2^128");
+  }
+  return out;
+}
+
+ScheduleSpec static_spec(const BitPair& pair, std::uint64_t iterations) {
+  ScheduleSpec spec;
+  spec.name = "static";
+  spec.qmin = spec.qmax = pair.bits;
+  spec.grad_min = spec.grad_max = pair.grad_bits;
+  spec.cycles = 1;
+  spec.iterations = iterations;
+  return spec;
+}
+
+std::string range_text(const BitRange& r) {
+  const auto part = [](int low, int high) {
+    return low == high ? std::to_string(low) : fmt::format("{}:{}", low, high);
+  };
+  return part(r.qmin, r.qmax) + "/" + part(r.grad_min, r.grad_max);
+}
+
+// A schedule to cost: its counts and the bounds that its row states.
+struct Entry {
+  ScheduleSummary summary;
+  BitRange range;
+  std::uint64_t cycles_n = 0;
+  std::string cycle_length = "none";
+};
+
+// Iteration costs of one workload on one array, each bit pair once.
+class CostCache {
+ public:
+  CostCache(const Workload& workload, const ArrayConfig& config, const EnergyTable& table,
+            const CostOptions& options)
+      : workload_(workload), config_(config), table_(table), options_(options) {}
+
+  const IterationCost& at(const BitPair& pair) {
+    auto found = costs_.find(pair);
+    if (found == costs_.end()) {
+      found = costs_.emplace(pair, iteration_cost(workload_, config_, table_, pair, options_)).first;
+    }
+    return found->second;
+  }
+
+  const Workload& workload() const { return workload_; }
+  const ArrayConfig& config() const { return config_; }
+
+ private:
+  const Workload& workload_;
+  const ArrayConfig& config_;
+  const EnergyTable& table_;
+  CostOptions options_;
+  std::map<BitPair, IterationCost> costs_;
+};
+
+// The same names as --arch; the message must name the option that the user typed.
+ArrayConfig resolve_reference(const std::string& name) {
+  try {
+    return resolve_array(name);
+  } catch (const InputError& e) {
+    const std::string arch = "--arch: ";
+    const std::string text = e.what();
+    if (text.rfind(arch, 0) != 0) throw;
+    throw InputError("--reference: " + text.substr(arch.size()));
+  }
+}
+
+class Job {
+ public:
+  explicit Job(const CompareOptions& options)
+      : options_(options),
+        archs_(resolve_archs(options.archs)),
+        reference_(resolve_reference(options.reference)),
+        table_(options.energy_table.empty() ? literature_energy_table()
+                                            : load_energy_table(options.energy_table)) {
+    if (options.gemm) {
+      workloads_.push_back(make_gemm_workload(*options.gemm));
+    } else {
+      make_networks();
+    }
+    collect_ranges();
+    cost_options_ = {options.operand_order, options.result_bits};
+    energy_shown_ = archs_.size() == 1 || options.force || table_.ranks_arrays;
+  }
+
+  CompareResult run() {
+    result_.command = options_.command;
+    result_.reference = reference_.name;
+    result_.energy_label = table_.label;
+    for (const auto& workload : workloads_) {
+      CostCache reference(workload, reference_, table_, cost_options_);
+      add_check_items(reference, kReferenceBits);
+      const u128 reference_cycles = reference.at(kReferenceBits).cycles;
+      for (const auto& range : ranges_) {
+        for (const auto& arch : archs_) {
+          CostCache costs(workload, arch, table_, cost_options_);
+          add_block(costs, range, reference_cycles);
+        }
+      }
+    }
+    if (!options_.accuracy_file.empty()) join_metrics();
+    result_.assumptions = compare_assumptions(options_, table_, energy_shown_);
+    return std::move(result_);
+  }
+
+ private:
+  void make_networks() {
+    if (options_.networks.empty()) {
+      throw input_error("", 0, "--network", "nothing", join(network_names()));
+    }
+    std::set<std::string> seen;
+    for (const auto& name : options_.networks) {
+      if (!seen.insert(name).second) continue;
+      workloads_.push_back(make_workload(make_network(name, options_.convention), options_.batch,
+                                         options_.lowering));
+    }
+  }
+
+  void collect_ranges() {
+    ranges_ = options_.bits;
+    if (!options_.schedule_file.empty()) {
+      file_ = read_schedule_file(options_.schedule_file, options_.iterations);
+      if (ranges_.empty()) ranges_.push_back(range_of(*file_));
+      if (!options_.schedules.empty()) names_ = resolve_schedules(options_.schedules);
+    } else {
+      names_ = resolve_schedules(options_.schedules);
+    }
+    if (ranges_.empty()) throw input_error("", 0, "--bits", "nothing", "such as 3:8/8");
+  }
+
+  std::vector<Entry> entries(const BitRange& range) const {
+    const BitPair top{range.qmax, range.grad_max};
+    const BitPair baseline = options_.baseline.value_or(top);
+    std::vector<Entry> out;
+    const auto add_static = [&](const BitPair& pair) {
+      out.push_back({summarise(static_spec(pair, options_.iterations)),
+                     {pair.bits, pair.bits, pair.grad_bits, pair.grad_bits}, 0, "none"});
+    };
+    add_static(baseline);
+    bool own_static = false;
+    for (const auto& name : options_.schedules) own_static = own_static || name == "static";
+    if (own_static && !(baseline == top)) add_static(top);
+    for (const auto& name : names_) {
+      ScheduleSpec spec;
+      spec.name = name;
+      spec.qmin = range.qmin;
+      spec.qmax = range.qmax;
+      spec.grad_min = range.grad_min;
+      spec.grad_max = range.grad_max;
+      spec.cycles = options_.cycles;
+      spec.iterations = options_.iterations;
+      spec.cycle_length = options_.cycle_length;
+      out.push_back({summarise(spec), range, options_.cycles, to_string(options_.cycle_length)});
+    }
+    if (file_) out.push_back({*file_, range_of(*file_), 0, "none"});
+    return out;
+  }
+
+  void add_block(CostCache& costs, const BitRange& range, u128 reference_cycles) {
+    const Workload& workload = costs.workload();
+    const ArrayConfig& config = costs.config();
+    CompareBlock block;
+    block.first_row = result_.rows.size();
+    const std::string size =
+        options_.gemm ? "" : fmt::format(", batch {}", workload.batch);
+    block.title = fmt::format("{}{}, bits {}, array {}, {} iterations", workload.name, size,
+                              range_text(range), config.name, options_.iterations);
+    block.first_layer = workload.first_layer;
+    block.first_layer_macs = workload.first_layer_macs;
+    for (const auto& entry : entries(range)) {
+      result_.rows.push_back(make_row(costs, entry));
+      CompareRow& row = result_.rows.back();
+      const CompareRow& baseline = result_.rows[block.first_row];
+      relate(row, baseline, reference_cycles);
+      for (const auto& count : entry.summary.pairs) add_check_items(costs, count.pair);
+    }
+    block.rows = result_.rows.size() - block.first_row;
+    const BitPair base = result_.rows[block.first_row].per_bits.front().pair;
+    for (const auto& g : workload.gemms) {
+      const Gemm run = orient(config, g, base, options_.operand_order).descriptor.gemm;
+      block.descriptors += g.count;
+      const auto left = [](std::uint64_t size_, int by) { return size_ % static_cast<unsigned>(by); };
+      if (left(run.k, config.kl) != 0) block.leftover_k += g.count;
+      if (left(run.m, config.tm) != 0 || left(run.n, config.tn) != 0) block.leftover_mn += g.count;
+    }
+    result_.blocks.push_back(block);
+  }
+
+  CompareRow make_row(CostCache& costs, const Entry& entry) const {
+    const ScheduleSummary& s = entry.summary;
+    CompareRow row;
+    row.network = costs.workload().name;
+    row.arch = costs.config().name;
+    row.schedule = s.name;
+    row.group = s.group;
+    row.batch = costs.workload().batch;
+    row.qmin = entry.range.qmin;
+    row.qmax = entry.range.qmax;
+    row.grad_min = entry.range.grad_min;
+    row.grad_max = entry.range.grad_max;
+    row.cycles_n = entry.cycles_n;
+    row.cycle_length = entry.cycle_length;
+    row.iterations = s.iterations;
+    row.convention = to_string(options_.gemm ? Convention::kAll : options_.convention);
+    row.lowering = to_string(options_.lowering);
+    row.operand_order = to_string(options_.operand_order);
+    row.sum_bits = fit_64(s.sum_bits(), "sum of bits");
+    row.sum_bits_sq = fit_64(s.sum_bits_sq(), "sum of squared bits");
+    row.mean_bits = s.mean_bits();
+    row.bitops = multiply_128(s.bitops_weight(), costs.workload().forward_macs, "BitOps");
+    row.bitops_vs_fp32 = static_cast<double>(s.bitops_weight()) /
+                         (kFp32Weight * static_cast<double>(s.iterations));
+    row.precision_switches = s.precision_switches;
+    row.clock_hz = options_.clock_hz;
+    row.clock_source = options_.clock_given ? "user" : "assumption";
+    row.energy_factor = table_.uncertainty_factor;
+    row.energy_source = fmt::format("{} ({}, {}, {})", table_.name, table_.label, table_.node,
+                                    table_.voltage);
+    row.energy_shown = energy_shown_;
+    add_costs(row, costs, s);
+    return row;
+  }
+
+  void add_costs(CompareRow& row, CostCache& costs, const ScheduleSummary& s) const {
+    u128 cycles = 0, slots_walked = 0;
+    std::array<u128, 3> kind_cycles{}, issued{}, useful{};
+    for (const auto& [pair, iterations] : s.pairs) {
+      const IterationCost& cost = costs.at(pair);
+      cycles += u128{cost.cycles} * iterations;
+      slots_walked += multiply_128(cost.mac_slots, iterations, "MAC slots");
+      for (std::size_t i = 0; i < 3; ++i) {
+        kind_cycles[i] += u128{cost.gemms[i].cycles} * iterations;
+        issued[i] += u128{cost.gemms[i].macs_issued} * iterations;
+        useful[i] += u128{cost.gemms[i].macs_useful} * iterations;
+        row.gemms[i].energy += cost.gemms[i].energy * static_cast<double>(iterations);
+      }
+      row.slots += cost.slots * iterations;
+      row.slots_first_layer += cost.slots_first_layer * iterations;
+      row.per_bits.push_back({pair, iterations, cost.cycles, cost.energy().total()});
+    }
+    row.cycles = fit_64(cycles, "cycles of the whole run");
+    for (std::size_t i = 0; i < 3; ++i) {
+      row.gemms[i].cycles = fit_64(kind_cycles[i], "cycles of the whole run");
+      row.gemms[i].macs_issued = fit_64(issued[i], "MACs of the whole run");
+      row.gemms[i].macs_useful = fit_64(useful[i], "MACs of the whole run");
+      row.energy += row.gemms[i].energy;
+    }
+    row.macs_issued = fit_64(issued[0] + issued[1] + issued[2], "MACs of the whole run");
+    row.macs_useful = fit_64(useful[0] + useful[1] + useful[2], "MACs of the whole run");
+    row.lane_utilisation = ratio(row.macs_useful, slots_walked);
+    row.bitop_efficiency = ratio(row.slots[SlotUse::kUseful], row.slots.total());
+    row.seconds = static_cast<double>(row.cycles) / row.clock_hz;
+  }
+
+  static void relate(CompareRow& row, const CompareRow& baseline, u128 reference_cycles) {
+    row.bitops_relative = ratio(row.bitops, baseline.bitops);
+    row.cycles_relative = ratio(row.cycles, baseline.cycles);
+    row.cycles_vs_reference = ratio(row.cycles, reference_cycles * row.iterations);
+    row.energy_relative = row.energy.total() / baseline.energy.total();
+    row.energy_array_relative = row.energy.array() / baseline.energy.array();
+  }
+
+  void add_check_items(const CostCache& costs, const BitPair& pair) {
+    const ArrayConfig& config = costs.config();
+    for (const auto& g : costs.workload().gemms) {
+      const Descriptor d = orient(config, g, pair, options_.operand_order).descriptor;
+      const CheckKey key{config.key(), d.gemm.m, d.gemm.n, d.gemm.k, d.a.bits, d.w.bits};
+      const auto [place, is_new] = check_places_.emplace(key, result_.check_items.size());
+      if (is_new) {
+        result_.check_items.push_back(
+            {config, d, g.count,
+             fmt::format("{} {} {} on {}, {}x{} bits", costs.workload().name, g.layer,
+                         to_string(g.kind), config.name, d.a.bits, d.w.bits)});
+      }
+    }
+  }
+
+  void join_metrics() {
+    if (workloads_.size() > 1 || ranges_.size() > 1) {
+      throw input_error(options_.accuracy_file, 0, "--accuracy",
+                        "more than one network or bit range", "one network and one bit range");
+    }
+    std::vector<std::string> known = schedule_names();
+    if (file_) known.push_back(file_->name);
+    const MetricFile metrics = read_metrics(options_.accuracy_file, known);
+    result_.metric_name = metrics.name;
+    for (auto& row : result_.rows) {
+      const auto found = metrics.values.find(row.schedule);
+      if (found == metrics.values.end()) continue;
+      row.metric = found->second.value;
+      row.metric_std = found->second.deviation;
+    }
+  }
+
+  using CheckKey = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t, int, int>;
+
+  const CompareOptions& options_;
+  std::vector<ArrayConfig> archs_;
+  ArrayConfig reference_;
+  EnergyTable table_;
+  std::vector<Workload> workloads_;
+  std::vector<BitRange> ranges_;
+  std::vector<std::string> names_;
+  std::optional<ScheduleSummary> file_;
+  CostOptions cost_options_;
+  bool energy_shown_ = true;
+  std::map<CheckKey, std::size_t> check_places_;
+  CompareResult result_;
+};
+
+}  // namespace
+
+OperandOrder parse_operand_order(const std::string& text) {
+  if (text == "best") return OperandOrder::kBest;
+  if (text == "table") return OperandOrder::kTable;
+  throw input_error("", 0, "--operand-order",
+                    "'" + text + "'" + suggestion(text, {"best", "table"}), "best, table");
+}
+
+std::string to_string(OperandOrder order) {
+  return order == OperandOrder::kBest ? "best" : "table";
+}
+
+std::string to_string(DxLowering lowering) {
+  return lowering == DxLowering::kPhases ? "dx=phases" : "dx=gemm";
+}
+
+std::string to_string(CycleLength length) {
+  return length == CycleLength::kFloor ? "floor" : "floor+1";
+}
+
+CycleLength parse_cycle_length(const std::string& text) {
+  if (text == "floor") return CycleLength::kFloor;
+  if (text == "floor+1") return CycleLength::kFloorPlusOne;
+  throw input_error("", 0, "--cycle-length",
+                    "'" + text + "'" + suggestion(text, {"floor", "floor+1"}), "floor, floor+1");
+}
+
+CompareResult run_compare(const CompareOptions& options) { return Job(options).run(); }
+
+}  // namespace bitcycle

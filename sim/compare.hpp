@@ -1,0 +1,141 @@
+// The main job: what each precision schedule costs, in BitOps, cycles and energy.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/array_config.hpp"
+#include "model/energy.hpp"
+#include "sim/check.hpp"
+#include "sim/compare_losses.hpp"
+#include "workloads/network.hpp"
+#include "workloads/schedule.hpp"
+
+namespace bitcycle {
+
+/// Which operand is A: as DESIGN's table says, or the orientation with fewer formula cycles (ties
+/// keep the table).
+enum class OperandOrder { kBest, kTable };
+OperandOrder parse_operand_order(const std::string& text);  ///< "best" | "table"
+std::string to_string(OperandOrder order);
+std::string to_string(DxLowering lowering);      ///< "dx=phases" | "dx=gemm"
+std::string to_string(CycleLength length);       ///< "floor" | "floor+1"
+CycleLength parse_cycle_length(const std::string& text);
+
+/// Everything that `bitcycle compare` can be asked; the defaults are those of the command.
+struct CompareOptions {
+  std::vector<std::string> networks = {"resnet74-cifar10"};
+  std::optional<Gemm> gemm;  ///< in place of networks: one dense layer with this forward GEMM
+  std::vector<std::string> schedules;  ///< names; {"all"} = the ten
+  std::string schedule_file;           ///< CSV of a schedule of one's own; "" = none
+  std::string accuracy_file;           ///< CSV "schedule,metric,std"; "" = none
+  std::vector<BitRange> bits = {BitRange{}};
+  std::uint64_t cycles = 8;
+  CycleLength cycle_length = CycleLength::kFloor;
+  std::uint64_t iterations = 64000;
+  std::uint64_t batch = 128;
+  std::vector<std::string> archs = {"serial-1x1"};  ///< presets or YAML files; {"all"} = presets
+  std::optional<BitPair> baseline;  ///< static; unset = qmax and grad_max of each range
+  std::string reference = "fixed-8x8";  ///< its static 8/8 cycles are the second yardstick
+  Convention convention = Convention::kCptCifar;
+  DxLowering lowering = DxLowering::kPhases;
+  OperandOrder operand_order = OperandOrder::kBest;
+  double clock_hz = 500e6;
+  bool clock_given = false;   ///< false: the default, an assumption
+  std::optional<int> result_bits = 32;  ///< width of stored results; unset = as the operands
+  std::string energy_table;   ///< YAML; "" = the literature constants
+  bool force = false;         ///< print absolute energy across arrays all the same
+  std::string command;        ///< the command line, for the record
+};
+
+/// Totals of one of the three GEMMs over the whole run.
+struct GemmTotals {
+  std::uint64_t cycles = 0;
+  std::uint64_t macs_issued = 0;  ///< as the descriptors say
+  std::uint64_t macs_useful = 0;  ///< of these, products without padding
+  EnergyBreakdown energy;         ///< J
+};
+
+/// Cost of one iteration at one bit pair: enough to cost any schedule by hand.
+struct PerBits {
+  BitPair pair;
+  std::uint64_t iterations = 0;
+  std::uint64_t cycles_per_iteration = 0;
+  double energy_per_iteration_j = 0.0;
+};
+
+/// One schedule on one array: complete in itself.
+struct CompareRow {
+  std::string network, arch, schedule, group;
+  std::uint64_t batch = 0;
+  int qmin = 0, qmax = 0, grad_min = 0, grad_max = 0;
+  std::uint64_t cycles_n = 0;  ///< 0 for static and files
+  std::string cycle_length;    ///< "none" for static and files
+  std::uint64_t iterations = 0;
+  std::string convention, lowering, operand_order;
+  std::uint64_t sum_bits = 0, sum_bits_sq = 0;
+  double mean_bits = 0.0;
+  u128 bitops = 0;               ///< forward M*N*K for all three GEMMs, as the papers count
+  double bitops_relative = 0.0;  ///< to the static baseline
+  double bitops_vs_fp32 = 0.0;   ///< to 32-bit operands everywhere
+  std::uint64_t macs_issued = 0, macs_useful = 0;
+  std::uint64_t cycles = 0;
+  double cycles_relative = 0.0;      ///< to the static baseline on the same array
+  double cycles_vs_reference = 0.0;  ///< to static 8/8 on the reference array
+  double lane_utilisation = 0.0;     ///< useful MACs / MAC slots of the tiles and chunks walked
+  double bitop_efficiency = 0.0;     ///< useful bit products / (cycles*TM*TN*KL*RA*RW)
+  std::uint64_t precision_switches = 0;
+  double clock_hz = 0.0;
+  std::string clock_source;
+  double seconds = 0.0;
+  EnergyBreakdown energy;  ///< J
+  double energy_relative = 0.0, energy_array_relative = 0.0;  ///< to the baseline, same array
+  double energy_factor = 1.0;      ///< uncertainty: lo = E / factor, hi = E * factor
+  std::string energy_source;
+  bool energy_shown = true;        ///< false: absolute energies are n/a (see CompareResult)
+  std::array<GemmTotals, 3> gemms;  ///< by GemmKind
+  std::vector<PerBits> per_bits;
+  std::optional<double> metric, metric_std;  ///< from the accuracy file
+
+  SlotCounts slots;              ///< where the cycles went
+  SlotCounts slots_first_layer;  ///< of these, in the first layer
+};
+
+/// A statement that every report carries.
+struct Assumption {
+  std::string key, value, text;
+  std::string detail;  ///< more of the text, left out on the terminal; may be empty
+};
+
+/// Rows of one network, bit range and array: a table of the report.
+struct CompareBlock {
+  std::size_t first_row = 0, rows = 0;  ///< in CompareResult::rows; the first is the baseline
+  std::string title;
+  std::string first_layer;          ///< its name; "" if the network has none
+  double first_layer_macs = 0.0;    ///< its share of the forward MACs
+  std::uint64_t descriptors = 0;    ///< per iteration
+  std::uint64_t leftover_k = 0;     ///< of these, with K no multiple of KL (baseline's order)
+  std::uint64_t leftover_mn = 0;    ///< with M or N no multiple of TM or TN
+};
+
+struct CompareResult {
+  std::string command;
+  std::vector<Assumption> assumptions;
+  std::vector<CompareRow> rows;
+  std::vector<CompareBlock> blocks;
+  std::string reference;
+  std::string metric_name;              ///< heading of the accuracy file; "" without one
+  std::string energy_label;             ///< "literature constants"
+  std::vector<CheckItem> check_items;   ///< every distinct descriptor of the job
+  std::optional<CheckVerdict> check;    ///< set by the command if it was asked to check
+};
+
+/// Runs the job. Its time does not depend on the iteration count. Throws InputError: unknown
+/// names (with a suggestion), options that contradict each other, bits wider than an array takes,
+/// counts over 64 bits (BitOps: 128), unreadable files.
+CompareResult run_compare(const CompareOptions& options);
+
+}  // namespace bitcycle

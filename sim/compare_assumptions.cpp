@@ -1,0 +1,106 @@
+// What every report of `compare` states beside its numbers.
+#include <fmt/format.h>
+
+#include "sim/compare_inputs.hpp"
+
+namespace bitcycle {
+namespace {
+
+std::string dx_text(DxLowering lowering) {
+  return lowering == DxLowering::kPhases
+             ? "dX of a strided convolution runs as one GEMM per phase of the stride"
+             : "dX runs as one GEMM over expanded columns; col2im is vector work, not modelled";
+}
+
+std::string convention_text(const CompareOptions& options) {
+  if (options.gemm) return "a single GEMM has no FP32 layers";
+  switch (options.convention) {
+    case Convention::kAll: return "every layer is quantised, also first and last";
+    case Convention::kCptCifar:
+      return "as CPT's CIFAR trainer: all convolutions are quantised, the fc layer is FP32";
+    case Convention::kCptImagenet:
+      return "as CPT's ImageNet trainer: first 7x7, 1x1 downsample and fc are FP32";
+  }
+  return "";
+}
+
+std::string energy_value(const EnergyEntry& e) {
+  return fmt::format("{} {} per {} {}", e.value, e.unit, e.per, e.per_unit);
+}
+
+std::string energy_text(const EnergyEntry& e) {
+  std::string text = fmt::format("{}; {}; source: {}", e.node, e.conditions, e.source);
+  if (!e.confirmed.empty()) text += "; " + e.confirmed;
+  return text;
+}
+
+}  // namespace
+
+std::vector<Assumption> compare_assumptions(const CompareOptions& options, const EnergyTable& table,
+                                            bool energy_shown) {
+  std::vector<Assumption> out;
+  const auto add = [&](const char* key, const std::string& value, const std::string& text) {
+    out.push_back({key, value, text, ""});
+  };
+  add("accuracy", "not predicted",
+      "bitcycle does not predict accuracy. Equal iterations are assumed: a schedule that needs more "
+      "of them to reach the same accuracy costs more than shown");
+  add("throughput", "equal bit operations per cycle",
+      "presets have equal bit-op throughput (16,384 per cycle), not equal area or clock");
+  add("clock", fmt::format("{:g} MHz", options.clock_hz / 1e6),
+      options.clock_given ? "given by the user, the same for every array"
+                          : "an assumption until synthesis, the same for every array");
+  add("not_modelled", "memory stalls, batch norm, quantisation passes, FP32 layers, weight update",
+      "operands are taken to be in the operand buffers when needed; cycles are those of the array "
+      "alone, each descriptor starting after the drain of the one before");
+  add("bitops", "forward M*N*K for forward, dX and dW",
+      "as the papers count, first-layer dX included; relative = mean(b^2 + 2bg) / (bs^2 + 2 bs gs)");
+  add("cycles", "closed form", "the law of model/formula.hpp, equal to the RTL cycle for cycle");
+  add("baseline",
+      options.baseline
+          ? fmt::format("static:{}/{}", options.baseline->bits, options.baseline->grad_bits)
+          : "static at qmax/grad_max of each range",
+      "relative figures are to this row on the same array");
+  add("reference", options.reference, "static 8/8 on this array; cycles_vs_reference is to it");
+  add("convention", to_string(options.gemm ? Convention::kAll : options.convention),
+      convention_text(options));
+  add("lowering", to_string(options.lowering), dx_text(options.lowering));
+  add("operand_order", to_string(options.operand_order),
+      options.operand_order == OperandOrder::kBest
+          ? "each descriptor runs in the operand order with fewer cycles; ties keep the table's"
+          : "operands as listed (Y: X x W, dX: G x W, dW: G x X)");
+  add("cycle_length", to_string(options.cycle_length),
+      options.cycle_length == CycleLength::kFloor ? "T = floor(N/n)" : "T = floor(N/n) + 1");
+  add("rounding", "half to even", "bits of an iteration, as numpy.rint");
+  add("codes", "unsigned", "operands are unsigned codes, as CPT's affine quantiser makes them");
+  add("result_bits", options.result_bits ? std::to_string(*options.result_bits) : "operand",
+      options.result_bits ? "width at which Y, dX and dW are stored in DRAM"
+                          : "Y is stored at forward bits, dX and dW at gradient bits");
+  add("traffic", "unexpanded tensors, each once per GEMM that reads or writes it",
+      "an ideal buffer; the memory system is not modelled yet");
+  add("energy_table", table.name,
+      fmt::format("{}, {}, {}; digit products of zero operands count; no leakage, clock tree or "
+                  "wiring; no vector work",
+                  table.label, table.node, table.voltage));
+  add("energy_uncertainty", fmt::format("x{:g}", table.uncertainty_factor),
+      "energy_lo_j and energy_hi_j are energy_j divided and multiplied by it; relative energies "
+      "vary less");
+  add("energy_leakage", "none", "the table has no figure for it");
+  add("energy_operand_buffer", fmt::format("{:g} KB", table.operand_buffer_kb),
+      fmt::format("{:.4g} pJ per bit", table.buffer_bit_j * 1e12));
+  for (const auto& entry : table.entries) {
+    out.push_back({"energy." + entry.key, energy_value(entry), energy_text(entry), entry.text});
+  }
+  if (!energy_shown) {
+    add("energy_across_arrays", "n/a",
+        table.label + " cannot rank arrays: clock, wiring, glitches and idle registers, which "
+                      "differ most between arrays, have no figure in the table. Relative energies "
+                      "are to the same array's static row. --force prints absolute ones");
+  } else if (options.force && !table.ranks_arrays) {
+    add("energy_across_arrays", "forced",
+        table.label + " cannot rank arrays; absolute energies are printed because of --force");
+  }
+  return out;
+}
+
+}  // namespace bitcycle

@@ -1,0 +1,181 @@
+#include "sim/compare_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+#include "golden/error.hpp"
+
+namespace bitcycle {
+namespace {
+
+constexpr std::uint64_t kMostSize = (std::uint64_t{1} << 32) - 1;  // descriptor fields: 32 bits
+
+std::size_t index_of(GemmKind kind) { return static_cast<std::size_t>(kind); }
+
+void add(std::uint64_t& sum, std::uint64_t value, const char* what) {
+  sum = checked_add(sum, value, what);
+}
+
+// Which of a layer's three GEMMs exist, so that a convention without first-layer dX moves no bits
+// for it either.
+using KindSet = std::array<bool, 3>;
+
+std::vector<KindSet> kinds_of_layers(const std::vector<TrainingGemm>& gemms, std::size_t layers) {
+  std::vector<KindSet> out(layers, KindSet{});
+  for (const auto& g : gemms) out.at(g.layer)[index_of(g.kind)] = true;
+  return out;
+}
+
+void add_traffic(Workload& workload, const LayerTensors& tensors, const KindSet& kinds) {
+  const char* what = "tensor elements per iteration";
+  if (kinds[index_of(GemmKind::kForward)]) {
+    auto& t = workload.traffic[index_of(GemmKind::kForward)];
+    add(t.read_forward, checked_add(tensors.input, tensors.weight, what), what);
+    add(t.written, tensors.output, what);
+  }
+  if (kinds[index_of(GemmKind::kDx)]) {
+    auto& t = workload.traffic[index_of(GemmKind::kDx)];
+    add(t.read_gradient, tensors.output, what);
+    add(t.read_forward, tensors.weight, what);
+    add(t.written, tensors.input, what);
+  }
+  if (kinds[index_of(GemmKind::kDw)]) {
+    auto& t = workload.traffic[index_of(GemmKind::kDw)];
+    add(t.read_gradient, tensors.output, what);
+    add(t.read_forward, tensors.input, what);
+    add(t.written, tensors.weight, what);
+  }
+}
+
+// Stored width of a result: --result-bits, or that of the tensor's operand class.
+int result_width(GemmKind kind, const BitPair& pair, std::optional<int> result_bits) {
+  if (result_bits) return *result_bits;
+  return kind == GemmKind::kForward ? pair.bits : pair.grad_bits;
+}
+
+int width_bits(Width width, const BitPair& pair) {
+  return width == Width::kForward ? pair.bits : pair.grad_bits;
+}
+
+}  // namespace
+
+Workload make_workload(const Network& network, std::uint64_t batch, DxLowering lowering) {
+  Workload out;
+  out.name = network.name;
+  out.batch = batch;
+  const std::vector<TrainingGemm> gemms = training_gemms(network, batch, lowering);
+  if (gemms.empty()) {
+    throw input_error("", 0, "--network", network.name + " without any quantised layer",
+                      "a convention that quantises at least one");
+  }
+  out.forward_macs = checked_mul(network.macs_per_sample(), batch, "MACs per iteration");
+
+  using Key = std::tuple<GemmKind, std::uint64_t, std::uint64_t, std::uint64_t, Width, Width, bool>;
+  std::map<Key, std::size_t> places;
+  for (const auto& g : gemms) {
+    const Layer& layer = network.layers.at(g.layer);
+    const Key key{g.kind, g.shape.m, g.shape.n, g.shape.k, g.a, g.w, layer.first};
+    for (const std::uint64_t size : {g.shape.m, g.shape.n, g.shape.k}) {
+      if (size <= kMostSize) continue;
+      throw input_error("", 0, fmt::format("{} of layer {} at batch {}", to_string(g.kind),
+                                           layer.name, batch),
+                        fmt::format("a dimension of {}", size),
+                        fmt::format("at most {}: a smaller batch", kMostSize));
+    }
+    const auto [place, is_new] = places.emplace(key, out.gemms.size());
+    if (is_new) {
+      out.gemms.push_back({g.kind, g.shape, g.a, g.w, layer.first, 0, 0, layer.name});
+    }
+    DistinctGemm& distinct = out.gemms[place->second];
+    add(distinct.count, g.count, "descriptors");
+    add(distinct.macs_useful, checked_mul(g.count, g.macs_useful, "MACs"), "MACs");
+  }
+  const auto kinds = kinds_of_layers(gemms, network.layers.size());
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    add_traffic(out, layer_tensors(network.layers[i], batch), kinds[i]);
+    const Layer& layer = network.layers[i];
+    if (layer.first && layer.quantised) {
+      out.first_layer = layer.name;
+      out.first_layer_macs = static_cast<double>(layer.macs_per_sample()) /
+                             static_cast<double>(network.macs_per_sample());
+    }
+  }
+  return out;
+}
+
+Workload make_gemm_workload(const Gemm& gemm) {
+  Layer layer;
+  layer.name = "gemm";
+  layer.cin = gemm.k;
+  layer.cout = gemm.n;
+  layer.dense = true;
+  Network network;
+  network.name = fmt::format("gemm-{}x{}x{}", gemm.m, gemm.n, gemm.k);
+  network.layers = {layer};
+  return make_workload(network, gemm.m, DxLowering::kPhases);
+}
+
+OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const BitPair& pair,
+                    OperandOrder order) {
+  OrientedGemm out;
+  // Codes are unsigned, as CPT's affine quantiser makes them.
+  out.descriptor.gemm = gemm.shape;
+  out.descriptor.a.bits = width_bits(gemm.a, pair);
+  out.descriptor.w.bits = width_bits(gemm.w, pair);
+  out.timing = gemm_timing(config, out.descriptor);
+  if (order == OperandOrder::kTable) return out;
+  Descriptor exchanged;
+  exchanged.gemm = {gemm.shape.n, gemm.shape.m, gemm.shape.k};
+  exchanged.a = out.descriptor.w;
+  exchanged.w = out.descriptor.a;
+  const GemmTiming timing = gemm_timing(config, exchanged);
+  if (timing.cycles < out.timing.cycles) {
+    out.descriptor = exchanged;
+    out.timing = timing;
+  }
+  return out;
+}
+
+EnergyBreakdown IterationCost::energy() const {
+  EnergyBreakdown sum;
+  for (const auto& g : gemms) sum += g.energy;
+  return sum;
+}
+
+IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config,
+                             const EnergyTable& table, const BitPair& pair,
+                             const CostOptions& options) {
+  IterationCost out;
+  for (const auto& g : workload.gemms) {
+    const OrientedGemm run = orient(config, g, pair, options.order);
+    GemmTotals& total = out.gemms[index_of(g.kind)];
+    add(total.cycles, checked_mul(run.timing.cycles, g.count, "cycles"), "cycles");
+    const std::uint64_t mn = checked_mul(g.shape.m, g.shape.n, "results");
+    const std::uint64_t macs = checked_mul(mn, g.shape.k, "MACs");
+    add(total.macs_issued, checked_mul(macs, g.count, "MACs"), "MACs");
+    add(total.macs_useful, g.macs_useful, "MACs");
+    total.energy += array_energy(table, config, gemm_events(config, run.descriptor)) *
+                    static_cast<double>(g.count);
+    const u128 tile_slots = static_cast<u128>(config.tm * config.tn * config.kl);
+    out.mac_slots += u128{run.timing.tiles} * run.timing.kc * tile_slots * g.count;
+    const SlotCounts slots =
+        count_slots(config, run.descriptor, run.timing, g.count, g.macs_useful);
+    out.slots += slots;
+    if (g.first_layer) out.slots_first_layer += slots;
+  }
+  for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
+    const TensorTraffic& t = workload.traffic[index_of(kind)];
+    const u128 read = u128{t.read_forward} * static_cast<unsigned>(pair.bits) +
+                      u128{t.read_gradient} * static_cast<unsigned>(pair.grad_bits);
+    const u128 written =
+        u128{t.written} * static_cast<unsigned>(result_width(kind, pair, options.result_bits));
+    GemmTotals& total = out.gemms[index_of(kind)];
+    total.energy += traffic_energy(table, read, written);
+    add(out.cycles, total.cycles, "cycles of an iteration");
+  }
+  return out;
+}
+
+}  // namespace bitcycle

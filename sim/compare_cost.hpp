@@ -1,0 +1,85 @@
+// Cost of one training iteration of a network on an array, at one pair of bit widths.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/array_config.hpp"
+#include "model/energy.hpp"
+#include "model/formula.hpp"
+#include "sim/compare.hpp"
+#include "workloads/network.hpp"
+
+namespace bitcycle {
+
+/// Descriptors of one iteration that are alike: a network has few distinct ones.
+struct DistinctGemm {
+  GemmKind kind = GemmKind::kForward;
+  Gemm shape;
+  Width a = Width::kForward, w = Width::kForward;
+  bool first_layer = false;
+  std::uint64_t count = 0;
+  std::uint64_t macs_useful = 0;  ///< of all `count` together
+  std::string layer;              ///< name of the first layer that has it
+};
+
+/// Elements moved per iteration by one of the three GEMMs, unexpanded, summed over layers.
+struct TensorTraffic {
+  std::uint64_t read_forward = 0;   ///< elements of forward width (X, W)
+  std::uint64_t read_gradient = 0;  ///< elements of gradient width (G)
+  std::uint64_t written = 0;        ///< results (Y, dX or dW)
+};
+
+/// A network (or one GEMM) with everything that does not depend on bits or array.
+struct Workload {
+  std::string name;
+  std::uint64_t batch = 0;
+  std::uint64_t forward_macs = 0;  ///< per iteration: the papers' MAC count
+  std::string first_layer;
+  double first_layer_macs = 0.0;  ///< share of forward_macs
+  std::vector<DistinctGemm> gemms;
+  std::array<TensorTraffic, 3> traffic;  ///< by GemmKind
+};
+
+/// Throws InputError if a count exceeds 64 bits or no layer is quantised.
+Workload make_workload(const Network& network, std::uint64_t batch, DxLowering lowering);
+
+/// One dense layer whose forward GEMM is `gemm`: batch M, N outputs, K inputs.
+Workload make_gemm_workload(const Gemm& gemm);
+
+/// How one iteration is costed.
+struct CostOptions {
+  OperandOrder order = OperandOrder::kBest;
+  std::optional<int> result_bits = 32;
+};
+
+/// A distinct GEMM as it runs at certain bits.
+struct OrientedGemm {
+  Descriptor descriptor;
+  GemmTiming timing;
+};
+
+/// Picks the operand order. Throws InputError for bits wider than P_MAX.
+OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const BitPair& pair,
+                    OperandOrder order);
+
+/// Cost of one iteration.
+struct IterationCost {
+  std::uint64_t cycles = 0;
+  std::array<GemmTotals, 3> gemms;
+  u128 mac_slots = 0;  ///< lanes of all tiles and chunks walked, MAC positions
+  SlotCounts slots;
+  SlotCounts slots_first_layer;
+
+  EnergyBreakdown energy() const;
+};
+
+/// Throws InputError as gemm_timing.
+IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config,
+                             const EnergyTable& table, const BitPair& pair,
+                             const CostOptions& options);
+
+}  // namespace bitcycle

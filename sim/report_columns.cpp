@@ -1,0 +1,190 @@
+// Columns for people: which there are, their headings, and how a value reads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "golden/error.hpp"
+#include "sim/report.hpp"
+#include "sim/table.hpp"
+
+namespace bitcycle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class Style { kPlain, kFixed3, kFixed4, kPercent, kCount, kJoule, kHertz, kSeconds, kWatt };
+
+struct Format {
+  const char* key;
+  const char* heading;
+  Style style;
+};
+
+// Keys that read better in some way than as JSON writes them; all others are plain.
+constexpr Format kFormats[] = {
+    {"mean_bits", "mean\nbits", Style::kFixed3},
+    {"gbitops", "GBitOps", Style::kCount},
+    {"bitops", "BitOps", Style::kPlain},
+    {"bitops_relative", "BitOps\nrel.", Style::kFixed4},
+    {"bitops_vs_fp32", "BitOps\nvs FP32", Style::kFixed4},
+    {"saving_pct", "BitOps\nsaved %", Style::kFixed3},
+    {"macs_issued", "MACs\nissued", Style::kCount},
+    {"macs_useful", "MACs\nuseful", Style::kCount},
+    {"cycles", "cycles", Style::kCount},
+    {"cycles_relative", "cycles\nrel.", Style::kFixed4},
+    {"cycles_vs_reference", "cycles vs", Style::kFixed4},
+    {"lane_utilisation", "lanes\nused", Style::kPercent},
+    {"bitop_efficiency", "bit-op\neff.", Style::kPercent},
+    {"precision_switches", "switches", Style::kPlain},
+    {"clock_hz", "clock", Style::kHertz},
+    {"seconds", "time", Style::kSeconds},
+    {"energy_j", "energy", Style::kJoule},
+    {"energy_relative", "energy\nrel.", Style::kFixed4},
+    {"energy_array_relative", "array\nrel.", Style::kFixed4},
+    {"energy_array_j", "of it\narray", Style::kJoule},
+    {"energy_buffers_j", "of it\nbuffers", Style::kJoule},
+    {"energy_dram_j", "of it\nDRAM", Style::kJoule},
+    {"energy_breakdown_j.digit_products", "digit\nproducts", Style::kJoule},
+    {"energy_breakdown_j.ac_adds", "AC\nadds", Style::kJoule},
+    {"energy_breakdown_j.acc_adds", "ACC\nadds", Style::kJoule},
+    {"energy_breakdown_j.chunk_registers", "chunk\nregisters", Style::kJoule},
+    {"energy_breakdown_j.buffer_reads", "buffer\nreads", Style::kJoule},
+    {"energy_breakdown_j.buffer_writes", "buffer\nwrites", Style::kJoule},
+    {"energy_breakdown_j.dram", "DRAM", Style::kJoule},
+    {"energy_lo_j", "energy\nat least", Style::kJoule},
+    {"energy_hi_j", "energy\nat most", Style::kJoule},
+    {"edp_js", "energy x\ntime J s", Style::kCount},
+    {"avg_power_w", "mean\npower", Style::kWatt},
+    {"gemms.fwd.cycles", "fwd\ncycles", Style::kCount},
+    {"gemms.dx.cycles", "dX\ncycles", Style::kCount},
+    {"gemms.dw.cycles", "dW\ncycles", Style::kCount},
+    {"gemms.fwd.energy_j", "fwd\nenergy", Style::kJoule},
+    {"gemms.dx.energy_j", "dX\nenergy", Style::kJoule},
+    {"gemms.dw.energy_j", "dW\nenergy", Style::kJoule},
+};
+
+const Format* format_of(const std::string& key) {
+  for (const auto& f : kFormats) {
+    if (key == f.key) return &f;
+  }
+  return nullptr;
+}
+
+const Json* find(const Json& row, const std::string& key) {
+  const Json* node = &row;
+  std::size_t start = 0;
+  for (;;) {
+    const auto dot = key.find('.', start);
+    const auto found = node->find(key.substr(start, dot - start));
+    if (found == node->end()) return nullptr;
+    node = &*found;
+    if (dot == std::string::npos) return node;
+    start = dot + 1;
+  }
+}
+
+// Every key with a single value, in the order of the JSON row; lists (per_bits) have no cell.
+void collect_keys(const std::string& prefix, const Json& value, std::vector<std::string>& out) {
+  for (const auto& item : value.items()) {
+    const std::string key = prefix.empty() ? item.key() : prefix + "." + item.key();
+    if (item.value().is_object()) {
+      collect_keys(key, item.value(), out);
+    } else if (!item.value().is_array()) {
+      out.push_back(key);
+    }
+  }
+}
+
+std::vector<std::string> known_columns(bool with_metric) {
+  CompareResult result;
+  if (with_metric) result.metric_name = "metric";
+  std::vector<std::string> out;
+  collect_keys("", row_json(CompareRow{}, result), out);
+  return out;
+}
+
+std::string styled(Style style, double value) {
+  switch (style) {
+    case Style::kFixed3: return fmt::format("{:.3f}", value);
+    case Style::kFixed4: return fmt::format("{:.4f}", value);
+    case Style::kPercent: return fmt::format("{:.2f}%", 100.0 * value);
+    case Style::kCount: return si_text(value, "");
+    case Style::kJoule: return si_text(value, "J");
+    case Style::kHertz: return si_text(value, "Hz");
+    case Style::kSeconds: return duration_text(value);
+    case Style::kWatt: return si_text(value, "W");
+    case Style::kPlain: break;
+  }
+  return fmt::format("{}", value);
+}
+
+void check_against(const std::vector<std::string>& keys, const std::vector<std::string>& known) {
+  if (keys.empty()) throw input_error("", 0, "--columns", "nothing", join(known));
+  for (const auto& key : keys) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      throw input_error("", 0, "--columns", "'" + key + "'" + suggestion(key, known), join(known));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> default_columns(const CompareResult& result) {
+  std::vector<std::string> out = {
+      "schedule", "mean_bits", "bitops_relative", "cycles", "cycles_relative",
+      "cycles_vs_reference", "seconds", "energy_j", "energy_array_j", "energy_buffers_j",
+      "energy_dram_j", "energy_relative", "energy_array_relative", "lane_utilisation",
+      "bitop_efficiency", "precision_switches"};
+  if (!result.metric_name.empty()) {  // in place of two others, or lines would wrap
+    out.insert(out.begin() + 1, {"metric", "metric_std"});
+    for (const char* key : {"seconds", "lane_utilisation"}) {
+      out.erase(std::find(out.begin(), out.end(), key));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> default_latex_columns(const CompareResult& result) {
+  std::vector<std::string> out = {"schedule",        "mean_bits",       "bitops_relative",
+                                  "cycles_relative", "cycles_vs_reference",
+                                  "energy_relative", "energy_array_relative",
+                                  "lane_utilisation", "bitop_efficiency", "precision_switches"};
+  if (!result.metric_name.empty()) out.insert(out.begin() + 1, {"metric", "metric_std"});
+  return out;
+}
+
+void check_columns(const std::vector<std::string>& keys) { check_against(keys, known_columns(true)); }
+
+std::vector<ReportColumn> resolve_columns(const std::vector<std::string>& keys,
+                                          const CompareResult& result) {
+  const Json sample = row_json(CompareRow{}, result);
+  check_against(keys, known_columns(!result.metric_name.empty()));
+  std::vector<ReportColumn> out;
+  for (const auto& key : keys) {
+    const Format* format = format_of(key);
+    ReportColumn column{key, format != nullptr ? format->heading : key, false};
+    if (key == "cycles_vs_reference") column.heading += "\n" + result.reference;
+    if (key == "metric") column.heading = result.metric_name;
+    if (key == "metric_std") column.heading = "std";
+    column.left = find(sample, key)->is_string() && key != "bitops";
+    out.push_back(column);
+  }
+  return out;
+}
+
+std::string cell_text(const std::string& key, const CompareRow& row, const CompareResult& result) {
+  const Json json = row_json(row, result);
+  const Json* value = find(json, key);
+  if (value == nullptr || value->is_null()) return key.rfind("metric", 0) == 0 ? "-" : "n/a";
+  if (value->is_string()) return value->get<std::string>();
+  const Format* format = format_of(key);
+  if (format == nullptr || format->style == Style::kPlain) {
+    return value->is_number_float() ? fmt::format("{:.6g}", value->get<double>()) : value->dump();
+  }
+  std::string text = styled(format->style, value->get<double>());
+  if (!text.empty() && text.back() == ' ') text.pop_back();  // a number without prefix or unit
+  return text;
+}
+
+}  // namespace bitcycle

@@ -1,0 +1,135 @@
+#include <nlohmann/json.hpp>
+
+#include "sim/cli.hpp"
+#include "sim/report.hpp"
+
+namespace bitcycle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json energy_or_null(const CompareRow& row, double joules) {
+  return row.energy_shown ? Json(joules) : Json(nullptr);
+}
+
+Json breakdown_json(const CompareRow& row) {
+  const EnergyBreakdown& e = row.energy;
+  Json out;
+  out["digit_products"] = energy_or_null(row, e.digit_products);
+  out["ac_adds"] = energy_or_null(row, e.ac_adds);
+  out["acc_adds"] = energy_or_null(row, e.acc_adds);
+  out["chunk_registers"] = energy_or_null(row, e.chunk_registers);
+  out["buffer_reads"] = energy_or_null(row, e.buffer_reads);
+  out["buffer_writes"] = energy_or_null(row, e.buffer_writes);
+  out["dram"] = energy_or_null(row, e.dram);
+  return out;
+}
+
+void add_energy(Json& out, const CompareRow& row) {
+  const double total = row.energy.total();
+  out["energy_j"] = energy_or_null(row, total);
+  out["energy_relative"] = row.energy_relative;
+  out["energy_array_relative"] = row.energy_array_relative;
+  out["energy_breakdown_j"] = breakdown_json(row);
+  out["energy_array_j"] = energy_or_null(row, row.energy.array());
+  out["energy_buffers_j"] = energy_or_null(row, row.energy.buffers());
+  out["energy_dram_j"] = energy_or_null(row, row.energy.dram);
+  out["energy_source"] = row.energy_source;
+  out["energy_lo_j"] = energy_or_null(row, total / row.energy_factor);
+  out["energy_hi_j"] = energy_or_null(row, total * row.energy_factor);
+  out["edp_js"] = energy_or_null(row, total * row.seconds);
+  out["avg_power_w"] = energy_or_null(row, total / row.seconds);
+}
+
+}  // namespace
+
+Json row_json(const CompareRow& row, const CompareResult& result) {
+  Json out;
+  out["network"] = row.network;
+  out["arch"] = row.arch;
+  out["schedule"] = row.schedule;
+  out["group"] = row.group;
+  out["batch"] = row.batch;
+  out["qmin"] = row.qmin;
+  out["qmax"] = row.qmax;
+  out["grad_min"] = row.grad_min;
+  out["grad_max"] = row.grad_max;
+  out["cycles_n"] = row.cycles_n;
+  out["cycle_length"] = row.cycle_length;
+  out["iterations"] = row.iterations;
+  out["convention"] = row.convention;
+  out["lowering"] = row.lowering;
+  out["operand_order"] = row.operand_order;
+  out["sum_bits"] = row.sum_bits;
+  out["sum_bits_sq"] = row.sum_bits_sq;
+  out["mean_bits"] = row.mean_bits;
+  out["bitops"] = to_decimal(row.bitops);
+  out["gbitops"] = static_cast<double>(row.bitops) / 1e9;
+  out["bitops_relative"] = row.bitops_relative;
+  out["bitops_vs_fp32"] = row.bitops_vs_fp32;
+  out["saving_pct"] = 100.0 * (1.0 - row.bitops_relative);
+  out["macs_issued"] = row.macs_issued;
+  out["macs_useful"] = row.macs_useful;
+  out["cycles"] = row.cycles;
+  out["cycles_relative"] = row.cycles_relative;
+  out["cycles_vs_reference"] = row.cycles_vs_reference;
+  out["lane_utilisation"] = row.lane_utilisation;
+  out["bitop_efficiency"] = row.bitop_efficiency;
+  out["precision_switches"] = row.precision_switches;
+  out["clock_hz"] = row.clock_hz;
+  out["clock_source"] = row.clock_source;
+  out["seconds"] = row.seconds;
+  add_energy(out, row);
+  if (!result.metric_name.empty()) {
+    out["metric_name"] = result.metric_name;
+    out["metric"] = row.metric ? Json(*row.metric) : Json(nullptr);
+    out["metric_std"] = row.metric_std ? Json(*row.metric_std) : Json(nullptr);
+  }
+  for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
+    const GemmTotals& g = row.gemms[static_cast<std::size_t>(kind)];
+    Json& entry = out["gemms"][to_string(kind)];
+    entry["cycles"] = g.cycles;
+    entry["energy_j"] = energy_or_null(row, g.energy.total());
+    entry["macs_issued"] = g.macs_issued;
+    entry["macs_useful"] = g.macs_useful;
+  }
+  out["per_bits"] = Json::array();
+  for (const auto& p : row.per_bits) {
+    Json entry;
+    entry["bits"] = p.pair.bits;
+    entry["grad_bits"] = p.pair.grad_bits;
+    entry["iterations"] = p.iterations;
+    entry["cycles_per_iteration"] = p.cycles_per_iteration;
+    entry["energy_per_iteration_j"] = energy_or_null(row, p.energy_per_iteration_j);
+    out["per_bits"].push_back(entry);
+  }
+  return out;
+}
+
+std::string report_json(const CompareResult& result) {
+  Json out;
+  out["tool"] = "bitcycle";
+  out["version"] = program_version();
+  out["command"] = result.command;
+  out["assumptions"] = Json::array();
+  for (const auto& a : result.assumptions) {
+    Json entry;
+    entry["key"] = a.key;
+    entry["value"] = a.value;
+    entry["text"] = a.detail.empty() ? a.text : a.text + ". " + a.detail;
+    out["assumptions"].push_back(entry);
+  }
+  if (result.check) {
+    out["check"]["verdict"] = result.check->pass ? "pass" : "fail";
+    out["check"]["tiles"] = result.check->tiles;
+    out["check"]["gemms"] = result.check->gemms;
+    out["check"]["cycles"] = result.check->cycles;
+    out["check"]["text"] = result.check->text;
+  }
+  out["rows"] = Json::array();
+  for (const auto& row : result.rows) out["rows"].push_back(row_json(row, result));
+  // A name from a file or the command line may hold bytes that are not UTF-8.
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace bitcycle

@@ -1,0 +1,201 @@
+// Adapter of one verilated build: the only translation unit that sees Verilator's headers.
+// Compiled by scripts/verilate-array into a shared object together with the generated code.
+#include "sim/rtl_plugin.hpp"
+
+#include <verilated.h>
+#include <verilated_syms.h>
+
+#include <cstring>
+#include <memory>
+
+#include "Vbc_array.h"
+#if VM_TRACE
+#include <verilated_fst_c.h>
+#endif
+
+namespace bitcycle {
+namespace {
+
+// Verilator spells the index of a generate block "__BRA__3__KET__": back to "[3]".
+std::string plain(std::string name) {
+  for (const auto& [mangled, text] : {std::pair{"__BRA__", "["}, {"__KET__", "]"}}) {
+    for (auto at = name.find(mangled); at != std::string::npos; at = name.find(mangled)) {
+      name.replace(at, std::strlen(mangled), text);
+    }
+  }
+  return name;
+}
+
+class VerilatedArray final : public RtlModel {
+ public:
+  explicit VerilatedArray(std::uint64_t seed) {
+    context_.debug(0);
+    context_.randReset(2);
+    // Verilator takes a 31-bit seed, and 0 means "pick one".
+    context_.randSeed(static_cast<int>(seed * 0x9E3779B97F4A7C15ULL >> 33U | 1U));
+    context_.fatalOnError(false);
+#if VM_TRACE
+    context_.traceEverOn(true);
+#endif
+    top_ = std::make_unique<Vbc_array>(&context_, "TOP");
+    top_->clk_i = 0;
+    top_->rst_ni = 1;
+    top_->eval();
+    reset();
+    find_registers();
+  }
+
+  ~VerilatedArray() override {
+    close_wave();
+    top_->final();
+  }
+  VerilatedArray(const VerilatedArray&) = delete;
+  VerilatedArray& operator=(const VerilatedArray&) = delete;
+
+  void reset() override {
+    top_->desc_valid_i = 0;
+    top_->a_valid_i = 0;
+    top_->w_valid_i = 0;
+    top_->res_ready_i = 0;
+    top_->rst_ni = 0;
+    clock();
+    top_->rst_ni = 1;
+    top_->eval();
+    read_ports();
+  }
+
+  void step(const ArrayStep& in) override {
+    top_->desc_valid_i = in.desc_valid;
+    if (in.desc_valid) {
+      top_->desc_m_i = in.desc.m;
+      top_->desc_n_i = in.desc.n;
+      top_->desc_k_i = in.desc.k;
+      top_->desc_pa_i = in.desc.pa;
+      top_->desc_pw_i = in.desc.pw;
+      top_->desc_a_signed_i = in.desc.a_signed;
+      top_->desc_w_signed_i = in.desc.w_signed;
+    }
+    top_->a_valid_i = in.a_valid;
+    if (in.a_valid) std::memcpy(&top_->a_data_i, in.a_data, sizeof(top_->a_data_i));
+    top_->w_valid_i = in.w_valid;
+    if (in.w_valid) std::memcpy(&top_->w_data_i, in.w_data, sizeof(top_->w_data_i));
+    top_->res_ready_i = in.res_ready;
+    clock();
+    read_ports();
+  }
+
+  const ArrayPorts& ports() const override { return ports_; }
+  const std::vector<RegisterView>& registers() override { return registers_; }
+
+  bool open_wave(const char* path) override {
+#if VM_TRACE
+    wave_ = std::make_unique<VerilatedFstC>();
+    top_->trace(wave_.get(), 99);
+    wave_->open(path);
+    return wave_->isOpen();
+#else
+    (void)path;
+    return false;
+#endif
+  }
+  void close_wave() override {
+#if VM_TRACE
+    if (wave_) wave_->close();
+    wave_.reset();
+#endif
+  }
+  bool can_inject() const override {
+#ifdef BITCYCLE_INJECT
+    return true;
+#else
+    return false;
+#endif
+  }
+  bool stopped() const override { return context_.gotFinish() || context_.gotError(); }
+
+ private:
+  void clock() {
+    top_->clk_i = 1;
+    top_->eval();
+    dump();
+    top_->clk_i = 0;
+    top_->eval();
+    dump();
+  }
+
+  void dump() {
+    context_.timeInc(1);
+#if VM_TRACE
+    if (wave_) wave_->dump(context_.time());
+#endif
+  }
+
+  void read_ports() {
+    ports_.desc_ready = top_->desc_ready_o;
+    ports_.err = top_->err_o;
+    ports_.cause = top_->cause_o;
+    ports_.a_ready = top_->a_ready_o;
+    ports_.w_ready = top_->w_ready_o;
+    ports_.res_valid = top_->res_valid_o;
+    ports_.res_last = top_->res_last_o;
+    ports_.overflow = top_->overflow_o;
+    ports_.ev.digit = top_->ev_digit_o;
+    ports_.ev.idle = top_->ev_idle_o;
+    ports_.ev.freeze = top_->ev_freeze_o;
+    ports_.ev.add = top_->ev_add_o;
+    ports_.ev.flush = top_->ev_flush_o;
+    ports_.ev.rows = top_->ev_rows_o;
+    ports_.ev.cols = top_->ev_cols_o;
+    ports_.ev.flush_rows = top_->ev_flush_rows_o;
+    ports_.ev.flush_ones = top_->ev_flush_ones_o;
+    ports_.ev.flush_cols = top_->ev_flush_cols_o;
+    ports_.ev.a_words = top_->ev_a_words_o;
+    ports_.ev.w_words = top_->ev_w_words_o;
+    ports_.res_mask = &top_->res_mask_o;
+    ports_.res_data = &top_->res_data_o;
+    ports_.res_sum_a = &top_->res_sum_a_o;
+    ports_.res_sum_w = &top_->res_sum_w_o;
+  }
+
+  // The scope table (--vpi) names every register that observe.vlt makes public.
+  void find_registers() {
+    for (const auto& [scope_name, scope] : *context_.scopeNameMap()) {
+      auto* variables = scope->varsp();
+      if (variables == nullptr) continue;
+      std::string path = plain(scope_name);
+      if (path.rfind("TOP.", 0) == 0) path = path.substr(4);
+      for (auto& [name, variable] : *variables) {
+        const std::string text = name;
+        if (text.size() < 2 || text.compare(text.size() - 2, 2, "_q") != 0) continue;
+        RegisterView view;
+        view.name = path + "." + text;
+        view.data = variable.datap();
+        view.count = variable.udims() > 0 ? static_cast<std::size_t>(variable.unpacked().elements())
+                                          : 1;
+        view.bits = static_cast<std::size_t>(variable.packed().elements());
+        view.bytes = variable.entSize();
+        registers_.push_back(view);
+      }
+    }
+  }
+
+  VerilatedContext context_;
+  std::unique_ptr<Vbc_array> top_;
+#if VM_TRACE
+  std::unique_ptr<VerilatedFstC> wave_;
+#endif
+  ArrayPorts ports_;
+  std::vector<RegisterView> registers_;
+};
+
+}  // namespace
+}  // namespace bitcycle
+
+extern "C" __attribute__((visibility("default"))) bitcycle::RtlModel* bitcycle_make_rtl_model(
+    std::uint64_t seed) {
+  return new bitcycle::VerilatedArray(seed);
+}
+
+extern "C" __attribute__((visibility("default"))) int bitcycle_rtl_plugin_version() {
+  return bitcycle::kRtlPluginVersion;
+}
