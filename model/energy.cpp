@@ -51,9 +51,8 @@ EnergyBreakdown array_energy(const EnergyTable& table, const ArrayConfig& config
   const double hold_bits = config.s > 1 ? config.ac_w : 0;
 
   EnergyBreakdown e;
-  e.digit_products =
-      table.digit_product_j * lanes *
-      (adds * config.ra * config.rw + adds_ones * std::max(config.ra, config.rw));
+  e.digit_products = table.digit_product_j * lanes *
+                     (adds * config.ra * config.rw + adds_ones * std::max(config.ra, config.rw));
   e.ac_adds = (adds + adds_ones) * config.ac_w * ac_bit;
   e.acc_adds = flushes * (config.acc_w * ac_bit + hold_bits * table.register_bit_j);
   e.chunk_registers = operand_bits * table.register_bit_j;

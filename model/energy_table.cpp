@@ -17,10 +17,10 @@ namespace bitcycle {
 namespace {
 
 const std::vector<std::string> kTopKeys = {
-    "name",        "label", "node", "voltage", "uncertainty_factor", "operand_buffer_kb",
+    "name",         "label",  "node", "voltage", "uncertainty_factor", "operand_buffer_kb",
     "ranks_arrays", "entries"};
-const std::vector<std::string> kEntryKeys = {"value",      "unit",   "per",       "per_unit", "node",
-                                             "conditions", "source", "confirmed", "text"};
+const std::vector<std::string> kEntryKeys = {
+    "value", "unit", "per", "per_unit", "node", "conditions", "source", "confirmed", "text"};
 const std::vector<std::string> kEventKeys = {"digit_product", "adder_bit", "register_bit", "dram"};
 const std::vector<std::string> kUnits = {"fJ", "pJ", "nJ"};
 
@@ -36,7 +36,7 @@ class MapReader {
       if (!item.first.IsScalar()) fail(line_of(item.first), what, "a key that is no word", "words");
       const std::string key = item.first.Scalar();
       if (!nodes_.emplace(key, item.second).second) {
-        fail(line_of(item.first), what + "." + key, "the key twice", "each key once");
+        fail(line_of(item.first), field(key), "the key twice", "each key once");
       }
       key_lines_[key] = line_of(item.first);
     }
@@ -67,7 +67,7 @@ class MapReader {
   std::string text(const std::string& key) const {
     const YAML::Node& value = node(key);
     if (!value.IsScalar() || value.Scalar().empty()) {
-      fail(line(key), what_ + "." + key, "no text", "a text that is not empty");
+      fail(line(key), field(key), "no text", "a text that is not empty");
     }
     return value.Scalar();
   }
@@ -77,7 +77,7 @@ class MapReader {
     double out = 0.0;
     if (!YAML::convert<double>::decode(node(key), out) || !std::isfinite(out) || out < 0.0 ||
         (out == 0.0 && !zero_allowed)) {
-      fail(line(key), what_ + "." + key, "'" + raw + "'",
+      fail(line(key), field(key), "'" + raw + "'",
            zero_allowed ? "a finite number, 0 or more" : "a finite number above 0");
     }
     return out;
@@ -86,10 +86,12 @@ class MapReader {
   bool flag(const std::string& key) const {
     bool out = false;
     if (!YAML::convert<bool>::decode(node(key), out)) {
-      fail(line(key), what_ + "." + key, "'" + text(key) + "'", "true or false");
+      fail(line(key), field(key), "'" + text(key) + "'", "true or false");
     }
     return out;
   }
+
+  std::string field(const std::string& key) const { return what_ + "." + key; }
 
   [[noreturn]] void fail(int line, const std::string& field, const std::string& found,
                          const std::string& allowed) const {
@@ -112,8 +114,7 @@ double sram_kilobytes(const std::string& key) {
       key.compare(key.size() - kTail.size(), kTail.size(), kTail) != 0) {
     return 0.0;
   }
-  const std::string digits =
-      key.substr(kHead.size(), key.size() - kHead.size() - kTail.size());
+  const std::string digits = key.substr(kHead.size(), key.size() - kHead.size() - kTail.size());
   if (digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos) return 0.0;
   return std::stod(digits);
 }
@@ -190,8 +191,8 @@ EnergyTable parse_energy_table(const std::string& yaml, const std::string& file)
     const double kilobytes = sram_kilobytes(key);
     if (kilobytes == 0.0 &&
         std::find(kEventKeys.begin(), kEventKeys.end(), key) == kEventKeys.end()) {
-      entries.fail(entries.line(key), "entries", "unknown key '" + key + "'" + suggestion(key, allowed),
-                   join(allowed));
+      entries.fail(entries.line(key), "entries",
+                   "unknown key '" + key + "'" + suggestion(key, allowed), join(allowed));
     }
     const EnergyEntry entry = read_entry(key, entries.node(key), file);
     if (kilobytes > 0.0) {

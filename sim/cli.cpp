@@ -150,9 +150,9 @@ void write_file(const std::string& path, const std::string& content) {
 std::string command_text(const std::string& command, const std::vector<std::string>& args) {
   std::string out = command;
   for (const auto& arg : args) {
-    const bool plain =
-        !arg.empty() && arg.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789-_.,:/=+%@") == std::string::npos;
+    const bool plain = !arg.empty() && arg.find_first_not_of(
+                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789-_.,:/=+%@") == std::string::npos;
     if (plain) {
       out += " " + arg;
       continue;

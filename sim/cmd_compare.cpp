@@ -28,7 +28,9 @@ constexpr std::uint64_t kMostTiles = 1'000'000'000;
 
 po::options_description describe() {
   po::options_description out("Options of compare", 100, 60);
-  const auto text = [](const char* value) { return po::value<std::string>()->default_value(value); };
+  const auto text = [](const char* value) {
+    return po::value<std::string>()->default_value(value);
+  };
   const auto free_text = [] { return po::value<std::string>(); };
   auto add = out.add_options();
   add("help,h", "this text");
@@ -36,7 +38,8 @@ po::options_description describe() {
   add("gemm", free_text(), "M,N,K: one dense layer with this forward GEMM, in place of a network");
   add("schedules", free_text(), "names, separated by commas, or all (the default)");
   add("schedule-file", free_text(), "a schedule of your own: CSV of iteration,bits,grad_bits");
-  add("bits", text("3:8"), "forward bits, such as 3:8; also 3:8/8,3:6/6 and 3:6/6:8 (with gradients)");
+  add("bits", text("3:8"),
+      "forward bits, such as 3:8; also 3:8/8,3:6/6 and 3:6/6:8 (with gradients)");
   add("grad-bits", text("8"), "gradient bits where --bits has none: 8 or 6:8");
   add("cycles", text("8"), "cycles n of a schedule");
   add("cycle-length", text("floor"), "iterations of a cycle: floor (of N/n) or floor+1");
@@ -169,8 +172,12 @@ struct Outputs {
 };
 
 Outputs outputs_from(const po::variables_map& values) {
-  Outputs out{text_of(values, "json"), text_of(values, "csv"), text_of(values, "latex"),
-              text_of(values, "plot"), {}, false};
+  Outputs out{text_of(values, "json"),
+              text_of(values, "csv"),
+              text_of(values, "latex"),
+              text_of(values, "plot"),
+              {},
+              false};
   int dashes = 0;
   std::vector<std::string> files;
   for (const auto& path : {out.json, out.csv, out.latex, out.plot}) {
@@ -239,8 +246,8 @@ int cmd_compare(const std::vector<std::string>& args) {
     result.check = check_tiles(result.check_items, tiles, seed);
     result.assumptions.push_back({"rtl_check", check_value(*result.check), result.check->text, ""});
   } else {
-    result.assumptions.push_back({"rtl_check", "not run",
-                                  "--check K co-simulates K tiles of this job on the RTL", ""});
+    result.assumptions.push_back(
+        {"rtl_check", "not run", "--check K co-simulates K tiles of this job on the RTL", ""});
   }
   emit(outputs.json, outputs.json.empty() ? "" : report_json(result));
   emit(outputs.csv, outputs.csv.empty() ? "" : report_csv(result));

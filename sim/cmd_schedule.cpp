@@ -26,7 +26,9 @@ constexpr std::size_t kBarWidth = 40;
 
 po::options_description describe() {
   po::options_description out("Options of schedule", 100, 60);
-  const auto text = [](const char* value) { return po::value<std::string>()->default_value(value); };
+  const auto text = [](const char* value) {
+    return po::value<std::string>()->default_value(value);
+  };
   auto add = out.add_options();
   add("help,h", "this text");
   add("name", po::value<std::string>(), "a schedule, or all (the word after the command)");
@@ -35,7 +37,8 @@ po::options_description describe() {
   add("cycles", text("8"), "cycles n");
   add("cycle-length", text("floor"), "iterations of a cycle: floor (of N/n) or floor+1");
   add("iterations", text("64000"), "training iterations N");
-  add("csv", po::value<std::string>(), "write iteration,bits,grad_bits at each change into this file");
+  add("csv", po::value<std::string>(),
+      "write iteration,bits,grad_bits at each change into this file");
   add("json", po::value<std::string>(), "write the summary as JSON into this file");
   add("plot", po::value<std::string>(), "draw into this .svg or .pdf file (needs gnuplot)");
   return out;
@@ -53,7 +56,8 @@ std::string usage() {
 std::vector<ScheduleSpec> specs_from(const po::variables_map& values) {
   const auto text = [&](const char* name) { return text_of(values, name); };
   const std::string name = text("name");
-  if (name.empty()) throw input_error("", 0, "schedule", "no name", join(schedule_names()) + ", all");
+  if (name.empty())
+    throw input_error("", 0, "schedule", "no name", join(schedule_names()) + ", all");
   std::vector<std::string> known = schedule_names();
   known.emplace_back("all");
   if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -104,7 +108,8 @@ std::string heading(const ScheduleSpec& s) {
 std::string one_text(const ScheduleSpec& spec) {
   const ScheduleSummary s = summarise(spec);
   const double rel = relative(spec, s);
-  std::string out = fmt::format("Schedule {} ({} saving): {}\n\n", spec.name, s.group, heading(spec));
+  std::string out =
+      fmt::format("Schedule {} ({} saving): {}\n\n", spec.name, s.group, heading(spec));
   if (s.group == "static") out = fmt::format("Schedule static: {}\n\n", heading(spec));
   TextTable facts;
   facts.add_column("", TextTable::Align::kLeft);
@@ -113,8 +118,7 @@ std::string one_text(const ScheduleSpec& spec) {
       {"mean bits", fmt::format("{:.5f}", s.mean_bits())},
       {"sum of bits S1", to_decimal(s.sum_bits())},
       {"sum of squared bits S2", to_decimal(s.sum_bits_sq())},
-      {"relative BitOps",
-       fmt::format("{:.6f} of static {}/{}", rel, spec.qmax, spec.grad_max)},
+      {"relative BitOps", fmt::format("{:.6f} of static {}/{}", rel, spec.qmax, spec.grad_max)},
       {"saving", fmt::format("{:.3f} %", 100.0 * (1.0 - rel))},
       {"iterations of a cycle",
        s.cycle_iterations == 0 ? std::string("-") : std::to_string(s.cycle_iterations)},
@@ -128,8 +132,7 @@ std::string one_text(const ScheduleSpec& spec) {
   counts.add_column("share");
   counts.add_column("", TextTable::Align::kLeft);
   for (const auto& count : s.pairs) {
-    const double share =
-        static_cast<double>(count.iterations) / static_cast<double>(s.iterations);
+    const double share = static_cast<double>(count.iterations) / static_cast<double>(s.iterations);
     counts.add_row({std::to_string(count.pair.bits), std::to_string(count.pair.grad_bits),
                     std::to_string(count.iterations), fmt::format("{:.2f}%", 100.0 * share),
                     bar_text(share, kBarWidth)});
@@ -243,7 +246,8 @@ int cmd_schedule(const std::vector<std::string>& args) {
   }
   if (!plot.empty()) check_plot_path(plot);
   if (!csv.empty() && specs.size() > 1) {
-    throw input_error("", 0, "--csv", "several schedules", "one schedule: its changes of precision");
+    throw input_error("", 0, "--csv", "several schedules",
+                      "one schedule: its changes of precision");
   }
   const std::string text = specs.size() == 1 ? one_text(specs.front()) : all_text(specs);
   if (!csv.empty()) write_file(csv, schedule_csv(specs.front()));

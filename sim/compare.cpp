@@ -62,7 +62,8 @@ class CostCache {
   const IterationCost& at(const BitPair& pair) {
     auto found = costs_.find(pair);
     if (found == costs_.end()) {
-      found = costs_.emplace(pair, iteration_cost(workload_, config_, table_, pair, options_)).first;
+      found =
+          costs_.emplace(pair, iteration_cost(workload_, config_, table_, pair, options_)).first;
     }
     return found->second;
   }
@@ -159,7 +160,9 @@ class Job {
     std::vector<Entry> out;
     const auto add_static = [&](const BitPair& pair) {
       out.push_back({summarise(static_spec(pair, options_.iterations)),
-                     {pair.bits, pair.bits, pair.grad_bits, pair.grad_bits}, 0, "none"});
+                     {pair.bits, pair.bits, pair.grad_bits, pair.grad_bits},
+                     0,
+                     "none"});
     };
     add_static(baseline);
     bool own_static = false;
@@ -186,8 +189,7 @@ class Job {
     const ArrayConfig& config = costs.config();
     CompareBlock block;
     block.first_row = result_.rows.size();
-    const std::string size =
-        options_.gemm ? "" : fmt::format(", batch {}", workload.batch);
+    const std::string size = options_.gemm ? "" : fmt::format(", batch {}", workload.batch);
     block.title = fmt::format("{}{}, bits {}, array {}, {} iterations", workload.name, size,
                               range_text(range), config.name, options_.iterations);
     block.first_layer = workload.first_layer;
@@ -204,7 +206,9 @@ class Job {
     for (const auto& g : workload.gemms) {
       const Gemm run = orient(config, g, base, options_.operand_order).descriptor.gemm;
       block.descriptors += g.count;
-      const auto left = [](std::uint64_t size_, int by) { return size_ % static_cast<unsigned>(by); };
+      const auto left = [](std::uint64_t size_, int by) {
+        return size_ % static_cast<unsigned>(by);
+      };
       if (left(run.k, config.kl) != 0) block.leftover_k += g.count;
       if (left(run.m, config.tm) != 0 || left(run.n, config.tn) != 0) block.leftover_mn += g.count;
     }
@@ -233,20 +237,20 @@ class Job {
     row.sum_bits_sq = fit_64(s.sum_bits_sq(), "sum of squared bits");
     row.mean_bits = s.mean_bits();
     row.bitops = multiply_128(s.bitops_weight(), costs.workload().forward_macs, "BitOps");
-    row.bitops_vs_fp32 = static_cast<double>(s.bitops_weight()) /
-                         (kFp32Weight * static_cast<double>(s.iterations));
+    row.bitops_vs_fp32 =
+        static_cast<double>(s.bitops_weight()) / (kFp32Weight * static_cast<double>(s.iterations));
     row.precision_switches = s.precision_switches;
     row.clock_hz = options_.clock_hz;
     row.clock_source = options_.clock_given ? "user" : "assumption";
     row.energy_factor = table_.uncertainty_factor;
-    row.energy_source = fmt::format("{} ({}, {}, {})", table_.name, table_.label, table_.node,
-                                    table_.voltage);
+    row.energy_source =
+        fmt::format("{} ({}, {}, {})", table_.name, table_.label, table_.node, table_.voltage);
     row.energy_shown = energy_shown_;
     add_costs(row, costs, s);
     return row;
   }
 
-  void add_costs(CompareRow& row, CostCache& costs, const ScheduleSummary& s) const {
+  static void add_costs(CompareRow& row, CostCache& costs, const ScheduleSummary& s) {
     u128 cycles = 0, slots_walked = 0;
     std::array<u128, 3> kind_cycles{}, issued{}, useful{};
     for (const auto& [pair, iterations] : s.pairs) {

@@ -21,8 +21,8 @@ namespace bitcycle {
 enum class OperandOrder { kBest, kTable };
 OperandOrder parse_operand_order(const std::string& text);  ///< "best" | "table"
 std::string to_string(OperandOrder order);
-std::string to_string(DxLowering lowering);      ///< "dx=phases" | "dx=gemm"
-std::string to_string(CycleLength length);       ///< "floor" | "floor+1"
+std::string to_string(DxLowering lowering);  ///< "dx=phases" | "dx=gemm"
+std::string to_string(CycleLength length);   ///< "floor" | "floor+1"
 CycleLength parse_cycle_length(const std::string& text);
 
 /// Everything that `bitcycle compare` can be asked; the defaults are those of the command.
@@ -38,17 +38,17 @@ struct CompareOptions {
   std::uint64_t iterations = 64000;
   std::uint64_t batch = 128;
   std::vector<std::string> archs = {"serial-1x1"};  ///< presets or YAML files; {"all"} = presets
-  std::optional<BitPair> baseline;  ///< static; unset = qmax and grad_max of each range
+  std::optional<BitPair> baseline;      ///< static; unset = qmax and grad_max of each range
   std::string reference = "fixed-8x8";  ///< its static 8/8 cycles are the second yardstick
   Convention convention = Convention::kCptCifar;
   DxLowering lowering = DxLowering::kPhases;
   OperandOrder operand_order = OperandOrder::kBest;
   double clock_hz = 500e6;
-  bool clock_given = false;   ///< false: the default, an assumption
+  bool clock_given = false;             ///< false: the default, an assumption
   std::optional<int> result_bits = 32;  ///< width of stored results; unset = as the operands
-  std::string energy_table;   ///< YAML; "" = the literature constants
-  bool force = false;         ///< print absolute energy across arrays all the same
-  std::string command;        ///< the command line, for the record
+  std::string energy_table;             ///< YAML; "" = the literature constants
+  bool force = false;                   ///< print absolute energy across arrays all the same
+  std::string command;                  ///< the command line, for the record
 };
 
 /// Totals of one of the three GEMMs over the whole run.
@@ -91,11 +91,11 @@ struct CompareRow {
   double clock_hz = 0.0;
   std::string clock_source;
   double seconds = 0.0;
-  EnergyBreakdown energy;  ///< J
+  EnergyBreakdown energy;                                     ///< J
   double energy_relative = 0.0, energy_array_relative = 0.0;  ///< to the baseline, same array
-  double energy_factor = 1.0;      ///< uncertainty: lo = E / factor, hi = E * factor
+  double energy_factor = 1.0;  ///< uncertainty: lo = E / factor, hi = E * factor
   std::string energy_source;
-  bool energy_shown = true;        ///< false: absolute energies are n/a (see CompareResult)
+  bool energy_shown = true;         ///< false: absolute energies are n/a (see CompareResult)
   std::array<GemmTotals, 3> gemms;  ///< by GemmKind
   std::vector<PerBits> per_bits;
   std::optional<double> metric, metric_std;  ///< from the accuracy file
@@ -114,11 +114,11 @@ struct Assumption {
 struct CompareBlock {
   std::size_t first_row = 0, rows = 0;  ///< in CompareResult::rows; the first is the baseline
   std::string title;
-  std::string first_layer;          ///< its name; "" if the network has none
-  double first_layer_macs = 0.0;    ///< its share of the forward MACs
-  std::uint64_t descriptors = 0;    ///< per iteration
-  std::uint64_t leftover_k = 0;     ///< of these, with K no multiple of KL (baseline's order)
-  std::uint64_t leftover_mn = 0;    ///< with M or N no multiple of TM or TN
+  std::string first_layer;        ///< its name; "" if the network has none
+  double first_layer_macs = 0.0;  ///< its share of the forward MACs
+  std::uint64_t descriptors = 0;  ///< per iteration
+  std::uint64_t leftover_k = 0;   ///< of these, with K no multiple of KL (baseline's order)
+  std::uint64_t leftover_mn = 0;  ///< with M or N no multiple of TM or TN
 };
 
 struct CompareResult {
@@ -127,10 +127,10 @@ struct CompareResult {
   std::vector<CompareRow> rows;
   std::vector<CompareBlock> blocks;
   std::string reference;
-  std::string metric_name;              ///< heading of the accuracy file; "" without one
-  std::string energy_label;             ///< "literature constants"
-  std::vector<CheckItem> check_items;   ///< every distinct descriptor of the job
-  std::optional<CheckVerdict> check;    ///< set by the command if it was asked to check
+  std::string metric_name;             ///< heading of the accuracy file; "" without one
+  std::string energy_label;            ///< "literature constants"
+  std::vector<CheckItem> check_items;  ///< every distinct descriptor of the job
+  std::optional<CheckVerdict> check;   ///< set by the command if it was asked to check
 };
 
 /// Runs the job. Its time does not depend on the iteration count. Throws InputError: unknown

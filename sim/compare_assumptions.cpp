@@ -15,7 +15,8 @@ std::string dx_text(DxLowering lowering) {
 std::string convention_text(const CompareOptions& options) {
   if (options.gemm) return "a single GEMM has no FP32 layers";
   switch (options.convention) {
-    case Convention::kAll: return "every layer is quantised, also first and last";
+    case Convention::kAll:
+      return "every layer is quantised, also first and last";
     case Convention::kCptCifar:
       return "as CPT's CIFAR trainer: all convolutions are quantised, the fc layer is FP32";
     case Convention::kCptImagenet:
@@ -43,7 +44,8 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options, const
     out.push_back({key, value, text, ""});
   };
   add("accuracy", "not predicted",
-      "bitcycle does not predict accuracy. Equal iterations are assumed: a schedule that needs more "
+      "bitcycle does not predict accuracy. Equal iterations are assumed: a schedule that needs "
+      "more "
       "of them to reach the same accuracy costs more than shown");
   add("throughput", "equal bit operations per cycle",
       "presets have equal bit-op throughput (16,384 per cycle), not equal area or clock");
@@ -54,7 +56,8 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options, const
       "operands are taken to be in the operand buffers when needed; cycles are those of the array "
       "alone, each descriptor starting after the drain of the one before");
   add("bitops", "forward M*N*K for forward, dX and dW",
-      "as the papers count, first-layer dX included; relative = mean(b^2 + 2bg) / (bs^2 + 2 bs gs)");
+      "as the papers count, first-layer dX included; relative = mean(b^2 + 2bg) / (bs^2 + 2 bs "
+      "gs)");
   add("cycles", "closed form", "the law of model/formula.hpp, equal to the RTL cycle for cycle");
   add("baseline",
       options.baseline
@@ -93,9 +96,10 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options, const
   }
   if (!energy_shown) {
     add("energy_across_arrays", "n/a",
-        table.label + " cannot rank arrays: clock, wiring, glitches and idle registers, which "
-                      "differ most between arrays, have no figure in the table. Relative energies "
-                      "are to the same array's static row. --force prints absolute ones");
+        table.label +
+            " cannot rank arrays: clock, wiring, glitches and idle registers, which "
+            "differ most between arrays, have no figure in the table. Relative energies "
+            "are to the same array's static row. --force prints absolute ones");
   } else if (options.force && !table.ranks_arrays) {
     add("energy_across_arrays", "forced",
         table.label + " cannot rank arrays; absolute energies are printed because of --force");

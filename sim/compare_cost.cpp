@@ -79,10 +79,10 @@ Workload make_workload(const Network& network, std::uint64_t batch, DxLowering l
     const Key key{g.kind, g.shape.m, g.shape.n, g.shape.k, g.a, g.w, layer.first};
     for (const std::uint64_t size : {g.shape.m, g.shape.n, g.shape.k}) {
       if (size <= kMostSize) continue;
-      throw input_error("", 0, fmt::format("{} of layer {} at batch {}", to_string(g.kind),
-                                           layer.name, batch),
-                        fmt::format("a dimension of {}", size),
-                        fmt::format("at most {}: a smaller batch", kMostSize));
+      throw input_error(
+          "", 0, fmt::format("{} of layer {} at batch {}", to_string(g.kind), layer.name, batch),
+          fmt::format("a dimension of {}", size),
+          fmt::format("at most {}: a smaller batch", kMostSize));
     }
     const auto [place, is_new] = places.emplace(key, out.gemms.size());
     if (is_new) {
@@ -158,7 +158,8 @@ IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config
     add(total.macs_useful, g.macs_useful, "MACs");
     total.energy += array_energy(table, config, gemm_events(config, run.descriptor)) *
                     static_cast<double>(g.count);
-    const u128 tile_slots = static_cast<u128>(config.tm * config.tn * config.kl);
+    const u128 tile_slots = static_cast<u128>(config.tm) * static_cast<unsigned>(config.tn) *
+                            static_cast<unsigned>(config.kl);
     out.mac_slots += u128{run.timing.tiles} * run.timing.kc * tile_slots * g.count;
     const SlotCounts slots =
         count_slots(config, run.descriptor, run.timing, g.count, g.macs_useful);

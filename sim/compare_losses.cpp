@@ -4,15 +4,24 @@ namespace bitcycle {
 
 const char* to_string(SlotUse use) {
   switch (use) {
-    case SlotUse::kUseful: return "useful bit products";
-    case SlotUse::kPadding: return "zero padding of convolutions";
-    case SlotUse::kDigitRounding: return "bits rounded up to whole digits";
-    case SlotUse::kShortReduction: return "short reductions (K leftover lanes)";
-    case SlotUse::kEdgeTiles: return "leftover tiles (M, N edges)";
-    case SlotUse::kPassIdle: return "passes shorter than S";
-    case SlotUse::kFillStall: return "waiting for chunk registers";
-    case SlotUse::kDrainBound: return "tiles shorter than their drain";
-    case SlotUse::kStartEnd: return "start, last flush and drain";
+    case SlotUse::kUseful:
+      return "useful bit products";
+    case SlotUse::kPadding:
+      return "zero padding of convolutions";
+    case SlotUse::kDigitRounding:
+      return "bits rounded up to whole digits";
+    case SlotUse::kShortReduction:
+      return "short reductions (K leftover lanes)";
+    case SlotUse::kEdgeTiles:
+      return "leftover tiles (M, N edges)";
+    case SlotUse::kPassIdle:
+      return "passes shorter than S";
+    case SlotUse::kFillStall:
+      return "waiting for chunk registers";
+    case SlotUse::kDrainBound:
+      return "tiles shorter than their drain";
+    case SlotUse::kStartEnd:
+      return "start, last flush and drain";
   }
   return "";
 }
@@ -34,8 +43,8 @@ u128 SlotCounts::total() const {
   return sum;
 }
 
-SlotCounts count_slots(const ArrayConfig& config, const Descriptor& descriptor,
-                       const GemmTiming& t, std::uint64_t count, std::uint64_t macs_useful) {
+SlotCounts count_slots(const ArrayConfig& config, const Descriptor& descriptor, const GemmTiming& t,
+                       std::uint64_t count, std::uint64_t macs_useful) {
   const auto u = [](int value) { return static_cast<u128>(value); };
   const Gemm& g = descriptor.gemm;
   const u128 bits = u(descriptor.a.bits) * u(descriptor.w.bits);

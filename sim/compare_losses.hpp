@@ -12,15 +12,15 @@ namespace bitcycle {
 
 /// What a slot (one RA x RW product position of one lane in one cycle, in bit operations) did.
 enum class SlotUse : std::size_t {
-  kUseful,         ///< a bit product of real tensor elements
-  kPadding,        ///< a product with a zero of the convolution's border
-  kDigitRounding,  ///< bits that fill up the top digit (3 bits on 2-bit digits)
-  kShortReduction, ///< empty lanes of a last chunk: K is no multiple of KL
-  kEdgeTiles,      ///< rows and columns of edge tiles beyond M or N
-  kPassIdle,       ///< a pass shorter than the S PEs that share an accumulator (rule R2)
-  kFillStall,      ///< waiting for chunk registers: F > P
-  kDrainBound,     ///< tile shorter than its drain: Kc*Cc < Dr
-  kStartEnd,       ///< start-up, first fill, last flush and drain of each descriptor
+  kUseful,          ///< a bit product of real tensor elements
+  kPadding,         ///< a product with a zero of the convolution's border
+  kDigitRounding,   ///< bits that fill up the top digit (3 bits on 2-bit digits)
+  kShortReduction,  ///< empty lanes of a last chunk: K is no multiple of KL
+  kEdgeTiles,       ///< rows and columns of edge tiles beyond M or N
+  kPassIdle,        ///< a pass shorter than the S PEs that share an accumulator (rule R2)
+  kFillStall,       ///< waiting for chunk registers: F > P
+  kDrainBound,      ///< tile shorter than its drain: Kc*Cc < Dr
+  kStartEnd,        ///< start-up, first fill, last flush and drain of each descriptor
 };
 inline constexpr std::size_t kSlotUses = 9;
 

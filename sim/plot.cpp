@@ -16,8 +16,6 @@
 #include "golden/error.hpp"
 #include "sim/cli.hpp"
 
-extern char** environ;
-
 namespace bitcycle {
 namespace {
 
@@ -41,6 +39,7 @@ int run_gnuplot(const std::vector<std::string>& args, const std::string& log) {
   std::vector<std::string> environment = {"TZ=UTC0"};
   for (char** e = environ; *e != nullptr; ++e) environment.emplace_back(*e);
   std::vector<char*> envp;
+  envp.reserve(environment.size() + 1);
   for (auto& e : environment) envp.push_back(e.data());
   envp.push_back(nullptr);
 
@@ -123,9 +122,8 @@ void draw_plot(const PlotScript& script, const std::string& path) {
       ends_with(path, ".pdf")
           ? fmt::format("set terminal pdfcairo size {:.3f}in,{:.3f}in font 'Helvetica,9'\n",
                         script.width / kUnitsPerInch, script.height / kUnitsPerInch)
-          : fmt::format(
-                "set terminal svg size {},{} font 'Helvetica,12' background rgb 'white'\n",
-                script.width, script.height);
+          : fmt::format("set terminal svg size {},{} font 'Helvetica,12' background rgb 'white'\n",
+                        script.width, script.height);
   write_file(scratch.script,
              terminal + "set output " + plot_quoted(scratch.figure) + "\n" + script.body);
   const int code = run_gnuplot({scratch.script}, scratch.log);

@@ -8,7 +8,7 @@ namespace bitcycle {
 /// A gnuplot script without terminal and output, and the size it is made for.
 struct PlotScript {
   std::string body;
-  int width = 900;   ///< SVG units (1/96 inch)
+  int width = 900;  ///< SVG units (1/96 inch)
   int height = 340;
 };
 

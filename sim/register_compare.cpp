@@ -40,9 +40,9 @@ RegisterCompare::RegisterCompare(const std::vector<RegisterView>& rtl,
     }
     const RegisterView& other = found->second;
     if (other.bits != view.bits || other.count != view.count) {
-      throw std::runtime_error(fmt::format("register {}: {} x {} bits in the RTL, {} x {} in the model",
-                                           view.name, view.count, view.bits, other.count,
-                                           other.bits));
+      throw std::runtime_error(
+          fmt::format("register {}: {} x {} bits in the RTL, {} x {} in the model", view.name,
+                      view.count, view.bits, other.count, other.bits));
     }
     const std::size_t name = names_.size();
     names_.push_back(view.name);

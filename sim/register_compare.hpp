@@ -13,7 +13,7 @@ namespace bitcycle {
 /// The first difference between two arrays.
 struct Mismatch {
   std::uint64_t cycle = 0;
-  std::string signal;  ///< "bc_array.u_seq.d_q" or "port res_valid"
+  std::string signal;      ///< "bc_array.u_seq.d_q" or "port res_valid"
   std::string rtl, model;  ///< values, hexadecimal
 };
 

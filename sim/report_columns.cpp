@@ -106,15 +106,24 @@ std::vector<std::string> known_columns(bool with_metric) {
 
 std::string styled(Style style, double value) {
   switch (style) {
-    case Style::kFixed3: return fmt::format("{:.3f}", value);
-    case Style::kFixed4: return fmt::format("{:.4f}", value);
-    case Style::kPercent: return fmt::format("{:.2f}%", 100.0 * value);
-    case Style::kCount: return si_text(value, "");
-    case Style::kJoule: return si_text(value, "J");
-    case Style::kHertz: return si_text(value, "Hz");
-    case Style::kSeconds: return duration_text(value);
-    case Style::kWatt: return si_text(value, "W");
-    case Style::kPlain: break;
+    case Style::kFixed3:
+      return fmt::format("{:.3f}", value);
+    case Style::kFixed4:
+      return fmt::format("{:.4f}", value);
+    case Style::kPercent:
+      return fmt::format("{:.2f}%", 100.0 * value);
+    case Style::kCount:
+      return si_text(value, "");
+    case Style::kJoule:
+      return si_text(value, "J");
+    case Style::kHertz:
+      return si_text(value, "Hz");
+    case Style::kSeconds:
+      return duration_text(value);
+    case Style::kWatt:
+      return si_text(value, "W");
+    case Style::kPlain:
+      break;
   }
   return fmt::format("{}", value);
 }
@@ -131,11 +140,22 @@ void check_against(const std::vector<std::string>& keys, const std::vector<std::
 }  // namespace
 
 std::vector<std::string> default_columns(const CompareResult& result) {
-  std::vector<std::string> out = {
-      "schedule", "mean_bits", "bitops_relative", "cycles", "cycles_relative",
-      "cycles_vs_reference", "seconds", "energy_j", "energy_array_j", "energy_buffers_j",
-      "energy_dram_j", "energy_relative", "energy_array_relative", "lane_utilisation",
-      "bitop_efficiency", "precision_switches"};
+  std::vector<std::string> out = {"schedule",
+                                  "mean_bits",
+                                  "bitops_relative",
+                                  "cycles",
+                                  "cycles_relative",
+                                  "cycles_vs_reference",
+                                  "seconds",
+                                  "energy_j",
+                                  "energy_array_j",
+                                  "energy_buffers_j",
+                                  "energy_dram_j",
+                                  "energy_relative",
+                                  "energy_array_relative",
+                                  "lane_utilisation",
+                                  "bitop_efficiency",
+                                  "precision_switches"};
   if (!result.metric_name.empty()) {  // in place of two others, or lines would wrap
     out.insert(out.begin() + 1, {"metric", "metric_std"});
     for (const char* key : {"seconds", "lane_utilisation"}) {
@@ -146,15 +166,23 @@ std::vector<std::string> default_columns(const CompareResult& result) {
 }
 
 std::vector<std::string> default_latex_columns(const CompareResult& result) {
-  std::vector<std::string> out = {"schedule",        "mean_bits",       "bitops_relative",
-                                  "cycles_relative", "cycles_vs_reference",
-                                  "energy_relative", "energy_array_relative",
-                                  "lane_utilisation", "bitop_efficiency", "precision_switches"};
+  std::vector<std::string> out = {"schedule",
+                                  "mean_bits",
+                                  "bitops_relative",
+                                  "cycles_relative",
+                                  "cycles_vs_reference",
+                                  "energy_relative",
+                                  "energy_array_relative",
+                                  "lane_utilisation",
+                                  "bitop_efficiency",
+                                  "precision_switches"};
   if (!result.metric_name.empty()) out.insert(out.begin() + 1, {"metric", "metric_std"});
   return out;
 }
 
-void check_columns(const std::vector<std::string>& keys) { check_against(keys, known_columns(true)); }
+void check_columns(const std::vector<std::string>& keys) {
+  check_against(keys, known_columns(true));
+}
 
 std::vector<ReportColumn> resolve_columns(const std::vector<std::string>& keys,
                                           const CompareResult& result) {

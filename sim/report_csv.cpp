@@ -22,7 +22,10 @@ void flatten(const std::string& prefix, const Json& value, Cells& out) {
     std::size_t index = 0;
     for (const auto& item : value.items()) {
       const std::string name = value.is_array() ? std::to_string(index++) : item.key();
-      flatten(prefix.empty() ? name : prefix + "." + name, item.value(), out);
+      std::string path = prefix;
+      if (!path.empty()) path += ".";
+      path += name;
+      flatten(path, item.value(), out);
     }
     return;
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sim/cli.hpp"
 #include "sim/report.hpp"
 
@@ -8,18 +10,29 @@ std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '\n': out += ' '; break;
-      case '\\': out += "\\textbackslash{}"; break;
-      case '~': out += "\\textasciitilde{}"; break;
-      case '^': out += "\\textasciicircum{}"; break;
+      case '\n':
+        out += ' ';
+        break;
+      case '\\':
+        out += "\\textbackslash{}";
+        break;
+      case '~':
+        out += "\\textasciitilde{}";
+        break;
+      case '^':
+        out += "\\textasciicircum{}";
+        break;
       case '&':
       case '%':
       case '$':
       case '#':
       case '_':
       case '{':
-      case '}': out += std::string("\\") + c; break;
-      default: out += c;
+      case '}':
+        out += std::string("\\") + c;
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -32,6 +45,12 @@ std::string comment(const std::string& text) {
   return out + "\n";
 }
 
+bool names_energy(const std::vector<ReportColumn>& columns) {
+  return std::any_of(columns.begin(), columns.end(), [](const ReportColumn& c) {
+    return c.key.find("energy") != std::string::npos || c.key == "edp_js" || c.key == "avg_power_w";
+  });
+}
+
 }  // namespace
 
 std::string report_latex(const CompareResult& result, const std::vector<std::string>& columns) {
@@ -41,7 +60,6 @@ std::string report_latex(const CompareResult& result, const std::vector<std::str
   out += "% needs \\usepackage{booktabs}\n";
   for (const auto& block : result.blocks) {
     out += "\n" + comment(block.title);
-    out += comment("energy: " + result.rows[block.first_row].energy_source);
     out += "\\begin{tabular}{";
     for (const auto& column : resolved) out += column.left ? "l" : "r";
     out += "}\n\\toprule\n";
@@ -60,6 +78,10 @@ std::string report_latex(const CompareResult& result, const std::vector<std::str
       out += " \\\\\n";
     }
     out += "\\bottomrule\n\\end{tabular}\n";
+    if (names_energy(resolved)) {
+      out += "\n{\\footnotesize Energy: " + escaped(result.rows[block.first_row].energy_source) +
+             ".}\n";
+    }
   }
   return out;
 }

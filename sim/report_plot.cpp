@@ -45,10 +45,12 @@ std::string bars(const CompareResult& result) {
     highest = std::max({highest, row.bitops_relative, row.cycles_relative, row.energy_relative});
   }
   out += common_style();
-  out += "set style data histograms\nset style histogram clustered gap 1\n"
-         "set style fill solid 0.9 noborder\nset boxwidth 0.9\n";
+  out +=
+      "set style data histograms\nset style histogram clustered gap 1\n"
+      "set style fill solid 0.9 noborder\nset boxwidth 0.9\n";
   out += fmt::format("set yrange [0:{:.3f}]\nset ylabel 'relative to static'\n", highest * 1.08);
   out += "set xtics scale 0 noenhanced\nset key outside right top samplen 1 spacing 1.2\n";
+  out += "set xlabel " + plot_quoted("energy: " + result.energy_label) + " noenhanced font ',9'\n";
   out += fmt::format("set multiplot layout {},1\n", result.blocks.size());
   for (std::size_t b = 0; b < result.blocks.size(); ++b) {
     const auto& title = result.blocks[b].title;
@@ -57,8 +59,7 @@ std::string bars(const CompareResult& result) {
         "plot $block{1} using 2:xtic(1) title 'BitOps' lc rgb '{2}', \\\n"
         "     $block{1} using 3 title 'cycles' lc rgb '{3}', \\\n"
         "     $block{1} using 4 title {5} lc rgb '{4}'\n",
-        plot_quoted(title), b, kBitopsColour, kCyclesColour, kEnergyColour,
-        plot_quoted("energy"));
+        plot_quoted(title), b, kBitopsColour, kCyclesColour, kEnergyColour, plot_quoted("energy"));
   }
   return out + "unset multiplot\n";
 }
@@ -86,15 +87,16 @@ std::string scatter(const CompareResult& result) {
   out += common_style();
   out += "set grid xtics lc rgb '#dddddd' lw 0.6\nset xlabel 'cost relative to static'\n";
   out += "set ylabel " + plot_quoted(result.metric_name) + " noenhanced\n";
-  out += "set offsets graph 0.06, graph 0.06, graph 0.1, graph 0.06\n"
-         "set bars small\nset key outside right top samplen 1 spacing 1.2\n";
+  out +=
+      "set offsets graph 0.06, graph 0.06, graph 0.1, graph 0.06\n"
+      "set bars small\nset key outside right top samplen 1 spacing 1.2\n";
   out += fmt::format("set multiplot layout {},1\n", result.blocks.size());
   for (std::size_t b = 0; b < result.blocks.size(); ++b) {
     out += fmt::format(
         "set title {0} noenhanced\n"
         "plot $block{1} using 2:4:5 with yerrorbars pt 6 ps 0.7 lc rgb '{2}' title 'BitOps', \\\n"
         "     $block{1} using 3:4:5 with yerrorbars pt 7 ps 0.7 lc rgb '{3}' title 'cycles', \\\n"
-        "     $block{1} using 3:4:1 with labels noenhanced offset 0,0.8 font ',9' notitle\n",
+        "     $block{1} using 3:4:1 with labels noenhanced left offset 0.8,0.5 font ',9' notitle\n",
         plot_quoted(result.blocks[b].title), b, kBitopsColour, kCyclesColour);
   }
   return out + "unset multiplot\n";

@@ -39,8 +39,8 @@ std::string block_table(const CompareResult& result, const CompareBlock& block,
 }
 
 double share(u128 part, u128 whole) {
-  return 100.0 * static_cast<double>(static_cast<long double>(part) /
-                                     static_cast<long double>(whole));
+  return 100.0 *
+         static_cast<double>(static_cast<long double>(part) / static_cast<long double>(whole));
 }
 
 // Points of relative cycles that one kind of slot adds to relative BitOps. Summed over all kinds
@@ -70,45 +70,53 @@ std::string differences(const CompareResult& result, const CompareBlock& block) 
     }
     table.add_row(std::move(cells));
   };
-  line("BitOps say", 100.0, [](const CompareRow& r) { return 100.0 * r.bitops_relative; }, false);
+  line(
+      "BitOps say", 100.0, [](const CompareRow& r) { return 100.0 * r.bitops_relative; }, false);
   table.add_separator();
   for (std::size_t u = 0; u < kSlotUses; ++u) {
     const auto use = static_cast<SlotUse>(u);
     const double base_share = share(base.slots[use], base.slots.total());
     bool matters = base_share >= kSmallest;
     for (std::size_t i = 1; i < block.rows; ++i) {
-      matters = matters || std::abs(points(result.rows[block.first_row + i], base, use)) >= kSmallest;
+      matters =
+          matters || std::abs(points(result.rows[block.first_row + i], base, use)) >= kSmallest;
     }
     if (!matters) continue;
-    line(to_string(use), base_share,
-         [&](const CompareRow& r) { return points(r, base, use); }, true);
+    line(
+        to_string(use), base_share, [&](const CompareRow& r) { return points(r, base, use); },
+        true);
   }
   table.add_separator();
-  line("cycles need", 100.0, [](const CompareRow& r) { return 100.0 * r.cycles_relative; }, false);
+  line(
+      "cycles need", 100.0, [](const CompareRow& r) { return 100.0 * r.cycles_relative; }, false);
   return table.render();
 }
 
 std::string explanation(const CompareResult& result, const CompareBlock& block) {
   const CompareRow& base = result.rows[block.first_row];
-  std::string out =
-      wrap_text(
-          "Where the difference to BitOps comes from: bit-op slots of the array by use, in % of the "
-          "static row's cycles, and for each schedule the points of relative cycles that lost slots "
-          "add to relative BitOps (exact: each column adds up).",
-          kTextWidth, 0) +
-      "\n\n";
+  std::string out = wrap_text(
+                        "Where the difference to BitOps comes from: bit-op slots of the array by "
+                        "use, in % of the "
+                        "static row's cycles, and for each schedule the points of relative cycles "
+                        "that lost slots "
+                        "add to relative BitOps (exact: each column adds up).",
+                        kTextWidth, 0) +
+                    "\n\n";
   out += differences(result, block) + "\n";
   out += wrap_text(
-      fmt::format("Of {} descriptors per iteration, {} have K no multiple of the lanes and {} leave "
-                  "rows or columns of edge tiles empty.",
-                  block.descriptors, block.leftover_k, block.leftover_mn),
+      fmt::format(
+          "Of {} descriptors per iteration, {} have K no multiple of the lanes and {} leave "
+          "rows or columns of edge tiles empty.",
+          block.descriptors, block.leftover_k, block.leftover_mn),
       kTextWidth, 0);
   if (!block.first_layer.empty()) {
-    out += "\n" + wrap_text(
-        fmt::format("First layer ({}): {:.2f} % of the MACs, {:.2f} % of the static row's cycles.",
-                    block.first_layer, 100.0 * block.first_layer_macs,
-                    share(base.slots_first_layer.total(), base.slots.total())),
-        kTextWidth, 0);
+    out += "\n" +
+           wrap_text(
+               fmt::format(
+                   "First layer ({}): {:.2f} % of the MACs, {:.2f} % of the static row's cycles.",
+                   block.first_layer, 100.0 * block.first_layer_macs,
+                   share(base.slots_first_layer.total(), base.slots.total())),
+               kTextWidth, 0);
   }
   return out + "\n";
 }

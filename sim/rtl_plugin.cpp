@@ -170,8 +170,8 @@ class VerilatedArray final : public RtlModel {
         RegisterView view;
         view.name = path + "." + text;
         view.data = variable.datap();
-        view.count = variable.udims() > 0 ? static_cast<std::size_t>(variable.unpacked().elements())
-                                          : 1;
+        view.count =
+            variable.udims() > 0 ? static_cast<std::size_t>(variable.unpacked().elements()) : 1;
         view.bits = static_cast<std::size_t>(variable.packed().elements());
         view.bytes = variable.entSize();
         registers_.push_back(view);

@@ -6,38 +6,40 @@
 
 namespace bitcycle {
 
-Stimulus::Stimulus(const ArrayConfig& config, std::vector<GemmJob> jobs, StallPattern stalls,
-                   std::uint64_t seed)
-    : config_(config), jobs_(std::move(jobs)), stalls_(stalls), seed_(seed) {
-  done_ = jobs_.empty();
-  results_.reserve(jobs_.size());
-}
+Stimulus::Stimulus(const ArrayConfig& config, JobSource& source, std::uint64_t seed)
+    : config_(config), source_(source), seed_(seed), job_(source.next()) {}
 
-bool Stimulus::withheld(int probability, int channel) const {
+bool Stimulus::withheld(int probability, int channel) {
   if (probability == 0) return false;
   const auto draw = counter_random(seed_, static_cast<std::uint64_t>(channel + 2), cycle_) & 255U;
-  return draw < static_cast<std::uint64_t>(probability);
+  const bool yes = draw < static_cast<std::uint64_t>(probability);
+  injected_ = injected_ || yes;
+  return yes;
 }
 
 const ArrayStep& Stimulus::next(const ArrayPorts& ports) {
   ++cycle_;
   settle(ports);
   step_.desc_valid = step_.a_valid = step_.w_valid = false;
-  step_.res_ready = !withheld(stalls_.result, 2);
-  if (done_) return step_;
+  step_.res_ready = true;
+  if (!job_) return step_;
+  const StallPattern& stalls = job_->stalls;
   if (!active_) {
-    if (ports.desc_ready && !withheld(stalls_.descriptor, 3)) offer();
+    if (ports.desc_ready && !withheld(stalls.descriptor, 3)) offer();
     return step_;
   }
+  injected_ = false;
+  step_.res_ready = !withheld(stalls.result, 2);
   // The array's ready depends on its registers alone, so the handshake is decided here; the beat
   // itself must stay until the edge has passed.
-  step_.a_valid = !a_->done() && !withheld(stalls_.a, 0);
-  step_.w_valid = !w_->done() && !withheld(stalls_.w, 1);
+  step_.a_valid = !a_->done() && !withheld(stalls.a, 0);
+  step_.w_valid = !w_->done() && !withheld(stalls.w, 1);
   step_.a_data = a_->beat();
   step_.w_data = w_->beat();
   a_taken_ = step_.a_valid && ports.a_ready;
   w_taken_ = step_.w_valid && ports.w_ready;
   if (ports.res_valid && step_.res_ready) collect(ports);
+  if (injected_) ++result_.injected_cycles;
   return step_;
 }
 
@@ -49,8 +51,8 @@ void Stimulus::settle(const ArrayPorts& ports) {
   if (offered_) {
     offered_ = false;
     if (ports.err) {
-      results_.back().refused = true;
-      results_.back().cause = static_cast<Cause>(ports.cause);
+      result_.refused = true;
+      result_.cause = static_cast<Cause>(ports.cause);
       next_job();
     } else {
       active_ = true;
@@ -59,39 +61,44 @@ void Stimulus::settle(const ArrayPorts& ports) {
   if (!active_) return;
   count_events(ports.ev);
   if (ports.desc_ready) {  // the last result beat has gone
-    results_.back().cycles = cycle_ - accepted_at_;
-    results_.back().overflow = ports.overflow;
+    result_.cycles = cycle_ - accepted_at_;
+    result_.overflow = ports.overflow;
     active_ = false;
     next_job();
   }
 }
 
 void Stimulus::next_job() {
-  if (++job_ == jobs_.size()) done_ = true;
+  ++jobs_done_;
+  source_.finished(*job_, std::move(result_));
+  result_ = JobResult{};
+  job_ = source_.next();
 }
 
 void Stimulus::offer() {
-  const GemmJob& job = jobs_[job_];
+  const GemmJob& job = *job_;
   const Descriptor& d = job.descriptor;
   step_.desc_valid = true;
-  step_.desc = {static_cast<std::uint32_t>(d.gemm.m), static_cast<std::uint32_t>(d.gemm.n),
-                static_cast<std::uint32_t>(d.gemm.k), static_cast<std::uint8_t>(d.a.bits),
-                static_cast<std::uint8_t>(d.w.bits),  d.a.is_signed,
+  step_.desc = {static_cast<std::uint32_t>(d.gemm.m),
+                static_cast<std::uint32_t>(d.gemm.n),
+                static_cast<std::uint32_t>(d.gemm.k),
+                static_cast<std::uint8_t>(d.a.bits),
+                static_cast<std::uint8_t>(d.w.bits),
+                d.a.is_signed,
                 d.w.is_signed};
   offered_ = true;
   accepted_at_ = cycle_;
-  results_.emplace_back();
-  const bool legal = d.gemm.m > 0 && d.gemm.n > 0 && d.gemm.k > 0 && d.a.bits > 0 &&
-                     d.w.bits > 0 && d.a.bits <= config_.p_max && d.w.bits <= config_.p_max;
+  const bool legal = d.gemm.m > 0 && d.gemm.n > 0 && d.gemm.k > 0 && d.a.bits > 0 && d.w.bits > 0 &&
+                     d.a.bits <= config_.p_max && d.w.bits <= config_.p_max;
   if (!legal) return;  // the array refuses it: no operands
   a_.reset();
   w_.reset();
   a_planes_ = pack_bit_planes(job.operands.a, d.a, config_.kl);
   w_planes_ = pack_bit_planes(job.operands.w, d.w, config_.kl);
-  a_ = std::make_unique<OperandFeeder>(config_, d, OperandSide::kA, a_planes_, seed_ + job_);
-  w_ = std::make_unique<OperandFeeder>(config_, d, OperandSide::kW, w_planes_, seed_ + job_);
+  a_ = std::make_unique<OperandFeeder>(config_, d, OperandSide::kA, a_planes_, seed_ + jobs_done_);
+  w_ = std::make_unique<OperandFeeder>(config_, d, OperandSide::kW, w_planes_, seed_ + jobs_done_);
   row_tile_ = col_tile_ = row_ = group_ = 0;
-  JobResult& result = results_.back();
+  JobResult& result = result_;
   result.c.setZero(static_cast<Eigen::Index>(d.gemm.m), static_cast<Eigen::Index>(d.gemm.n));
   result.sum_a.assign(d.gemm.m, 0);
   result.sum_w.assign(d.gemm.n, 0);
@@ -100,7 +107,7 @@ void Stimulus::offer() {
 }
 
 void Stimulus::count_events(const EventPulses& ev) {
-  JobResult& result = results_.back();
+  JobResult& result = result_;
   GemmEvents& e = result.events;
   e.digit_cycles += ev.digit ? 1 : 0;
   e.idle_cycles += ev.idle ? 1 : 0;
@@ -117,8 +124,8 @@ void Stimulus::count_events(const EventPulses& ev) {
 }
 
 void Stimulus::collect(const ArrayPorts& ports) {
-  JobResult& result = results_.back();
-  const Gemm& g = jobs_[job_].descriptor.gemm;
+  JobResult& result = result_;
+  const Gemm& g = job_->descriptor.gemm;
   const auto tm = static_cast<std::uint64_t>(config_.tm);
   const auto tn = static_cast<std::uint64_t>(config_.tn);
   const auto q = static_cast<std::uint64_t>(config_.q);

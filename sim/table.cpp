@@ -16,9 +16,7 @@ std::string pad(const std::string& text, std::size_t width, TextTable::Align ali
   return align == TextTable::Align::kLeft ? text + blanks : blanks + text;
 }
 
-void trim_right(std::string& line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-}
+void trim_right(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
 
 }  // namespace
 
@@ -101,8 +99,8 @@ std::string wrap_text(const std::string& text, std::size_t width, std::size_t in
 
 std::string si_text(double value, const std::string& unit) {
   if (value == 0.0) return "0 " + unit;
-  constexpr const char* kPrefixes[] = {"a", "f", "p", "n", "u", "m", "", "k", "M",
-                                       "G", "T", "P", "E", "Z", "Y"};
+  constexpr const char* kPrefixes[] = {"a", "f", "p", "n", "u", "m", "", "k",
+                                       "M", "G", "T", "P", "E", "Z", "Y"};
   constexpr int kOne = 6;  // index of the empty prefix
   constexpr int kLast = 14;
   int index = kOne + static_cast<int>(std::floor(std::log10(std::abs(value)) / 3.0));

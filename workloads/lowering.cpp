@@ -51,6 +51,7 @@ struct Axis {
       phase.useful += outputs_inside(tap);
     }
     std::vector<Phase> out_phases;
+    out_phases.reserve(found.size());
     for (const auto& entry : found) out_phases.push_back(entry.second);
     return out_phases;
   }

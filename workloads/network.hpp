@@ -12,25 +12,26 @@ namespace bitcycle {
 /// A convolution or dense layer; dense is a 1x1 convolution on a 1x1 image.
 struct Layer {
   std::string name;
-  std::uint64_t cin = 1, cout = 1;         ///< channels (features for dense)
-  std::uint64_t hi = 1, wi = 1;            ///< input height and width, pixels
-  std::uint64_t kh = 1, kw = 1;            ///< kernel
+  std::uint64_t cin = 1, cout = 1;  ///< channels (features for dense)
+  std::uint64_t hi = 1, wi = 1;     ///< input height and width, pixels
+  std::uint64_t kh = 1, kw = 1;     ///< kernel
   std::uint64_t stride_h = 1, stride_w = 1;
   std::uint64_t pad_h = 0, pad_w = 0;
   std::uint64_t dilation = 1;
-  std::uint64_t groups = 1;                ///< divides cin and cout; cin = depthwise
+  std::uint64_t groups = 1;  ///< divides cin and cout; cin = depthwise
   bool dense = false;
-  bool first = false;                      ///< reads the network's input (its dX is of no use)
-  bool downsample = false;                 ///< 1x1 convolution on a residual shortcut
-  bool quantised = true;                   ///< false = FP32 under the convention in force
+  bool first = false;       ///< reads the network's input (its dX is of no use)
+  bool downsample = false;  ///< 1x1 convolution on a residual shortcut
+  bool quantised = true;    ///< false = FP32 under the convention in force
 
   std::uint64_t ho() const;
   std::uint64_t wo() const;
   /// Multiply-accumulates of the forward GEMM for one sample, padding included.
   std::uint64_t macs_per_sample() const;
   std::uint64_t parameters() const;  ///< weights, without bias
-  /// Throws InputError naming the layer: zero sizes, kernel larger than the padded input,
-  /// groups that do not divide, products over 64 bits.
+  /// Throws InputError naming the layer: zero sizes, channels or pixels of 2^32 and more, kernel,
+  /// stride, padding or dilation over 65,535, kernel larger than the padded input, groups that do
+  /// not divide, products over 64 bits.
   void validate() const;
 };
 
@@ -56,9 +57,9 @@ enum class Width { kForward, kGradient };
 
 /// A descriptor of one training iteration, `count` times the same (groups).
 struct TrainingGemm {
-  std::size_t layer = 0;   ///< index into Network::layers
+  std::size_t layer = 0;  ///< index into Network::layers
   GemmKind kind = GemmKind::kForward;
-  Gemm shape;              ///< in the order of DESIGN's table; operands are A x W
+  Gemm shape;  ///< in the order of DESIGN's table; operands are A x W
   Width a = Width::kForward;
   Width w = Width::kForward;
   std::uint64_t count = 1;
@@ -82,7 +83,9 @@ Network make_network(const std::string& name, Convention convention);
 
 /// All GEMMs of one training iteration: forward, dX, dW of every quantised layer, by DESIGN's
 /// table. Layers that are FP32 under the convention give none. dX descriptors with K = 0 are
-/// dropped. Throws InputError if batch is 0 or a size exceeds 64 bits.
+/// dropped. Ordered layer by layer, inside a layer forward, dX (phases row by row), dW. Throws
+/// InputError if batch is 0, a layer is not valid, a size exceeds 64 bits or a layer has more than
+/// 65,536 dX phases.
 std::vector<TrainingGemm> training_gemms(const Network& network, std::uint64_t batch,
                                          DxLowering lowering = DxLowering::kPhases);
 

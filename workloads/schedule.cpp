@@ -80,7 +80,7 @@ u128 ScheduleSummary::sum_bits() const {
 u128 ScheduleSummary::sum_bits_sq() const {
   u128 sum = 0;
   for (const auto& count : pairs) {
-    sum += static_cast<u128>(count.iterations) * (count.pair.bits * count.pair.bits);
+    sum += static_cast<u128>(count.iterations) * count.pair.bits * count.pair.bits;
   }
   return sum;
 }
@@ -88,7 +88,7 @@ u128 ScheduleSummary::sum_bits_sq() const {
 u128 ScheduleSummary::sum_bits_grad() const {
   u128 sum = 0;
   for (const auto& count : pairs) {
-    sum += static_cast<u128>(count.iterations) * (count.pair.bits * count.pair.grad_bits);
+    sum += static_cast<u128>(count.iterations) * count.pair.bits * count.pair.grad_bits;
   }
   return sum;
 }

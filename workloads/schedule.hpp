@@ -14,7 +14,7 @@ enum class CycleLength { kFloor, kFloorPlusOne };
 
 /// What a schedule is made from.
 struct ScheduleSpec {
-  std::string name = "CR";  ///< CR CT LR LT ER ETV ETH RR RTV RTH, or "static"
+  std::string name = "CR";           ///< CR CT LR LT ER ETV ETH RR RTV RTH, or "static"
   int qmin = 3, qmax = 8;            ///< forward bits (W and A), 1..16, qmin <= qmax
   int grad_min = 8, grad_max = 8;    ///< gradient bits; equal = constant
   std::uint64_t cycles = 8;          ///< n, 1..iterations
@@ -22,7 +22,8 @@ struct ScheduleSpec {
   CycleLength cycle_length = CycleLength::kFloor;
 
   /// Throws InputError: unknown name (with a suggestion), bits out of 1..16, qmin > qmax,
-  /// iterations 0, cycles 0 or more than iterations.
+  /// iterations 0 or over 2^53 (t would not be exact in a double), cycles 0 or more than
+  /// iterations (not checked for "static", which has no cycles).
   void validate() const;
 };
 
@@ -49,15 +50,15 @@ struct ScheduleSummary {
   std::string name;
   std::string group;  ///< "static", "large", "medium", "small" saving, or "file"
   std::uint64_t iterations = 0;
-  std::uint64_t cycle_iterations = 0;   ///< T; 0 for static and files
-  std::uint64_t precision_switches = 0; ///< t with a pair unlike that of t-1
-  int first_bits = 0, last_bits = 0;    ///< forward bits at t = 0 and t = N-1
-  std::vector<BitPairCount> pairs;      ///< ascending, each pair once, counts > 0
+  std::uint64_t cycle_iterations = 0;    ///< T; 0 for static and files
+  std::uint64_t precision_switches = 0;  ///< t with a pair unlike that of t-1
+  int first_bits = 0, last_bits = 0;     ///< forward bits at t = 0 and t = N-1
+  std::vector<BitPairCount> pairs;       ///< ascending, each pair once, counts > 0
 
-  u128 sum_bits() const;     ///< S1 = sum over t of b
-  u128 sum_bits_sq() const;  ///< S2 = sum over t of b^2
-  u128 sum_bits_grad() const; ///< sum over t of b*g
-  double mean_bits() const;  ///< S1/N
+  u128 sum_bits() const;       ///< S1 = sum over t of b
+  u128 sum_bits_sq() const;    ///< S2 = sum over t of b^2
+  u128 sum_bits_grad() const;  ///< sum over t of b*g
+  double mean_bits() const;    ///< S1/N; throws InputError if N is 0
   /// sum over t of b^2 + 2*b*g: BitOps per MAC of one GEMM triple (forward, dX, dW).
   u128 bitops_weight() const;
 };
@@ -65,7 +66,8 @@ struct ScheduleSummary {
 /// Names in the order of the report: static, then large, medium, small saving.
 const std::vector<std::string>& schedule_names();
 
-/// Bits at iteration t < N: rounds half to even as numpy.rint (DESIGN section 5).
+/// Bits at iteration t: rounds half to even as numpy.rint (DESIGN section 5). "static" stays at
+/// qmax and grad_max. Throws InputError for t >= N and as ScheduleSpec::validate().
 BitPair bits_at(const ScheduleSpec& spec, std::uint64_t t);
 
 /// Exact counts, in time and memory that do not depend on N (all cycles of one direction are
@@ -73,10 +75,13 @@ BitPair bits_at(const ScheduleSpec& spec, std::uint64_t t);
 ScheduleSummary summarise(const ScheduleSpec& spec);
 
 /// Reads "iteration,bits,grad_bits" (header optional). A row holds from its iteration to the next
-/// row's; the first must be 0. Throws InputError with file and line.
+/// row's; the first must be 0. '#' starts a comment; blank lines, CRLF and a BOM are fine. Named
+/// after the file. Throws InputError with file and line for anything else, lines over 4096
+/// characters included.
 ScheduleSummary read_schedule_csv(const std::string& path, std::uint64_t iterations);
 
-/// Relative BitOps as published: mean(b^2 + 2 b g) / (bs^2 + 2 bs gs).
+/// Relative BitOps as published: mean(b^2 + 2 b g) / (bs^2 + 2 bs gs). Throws InputError for a
+/// summary of no iterations or a baseline below 1 bit.
 double relative_bitops(const ScheduleSummary& summary, const BitPair& baseline);
 
 /// One term of the papers' notation: "3:8/8" = forward 3 to 8, gradient 8; "3:6/6:8" cycles the

@@ -32,10 +32,9 @@ Fields split(std::string_view line) {
 
 // Words, not numbers: a header, possibly with wrong names.
 bool looks_like_header(const Fields& fields) {
-  for (const std::string_view field : fields) {
-    if (field.empty() || std::isalpha(static_cast<unsigned char>(field.front())) == 0) return false;
-  }
-  return true;
+  return std::all_of(fields.begin(), fields.end(), [](std::string_view field) {
+    return !field.empty() && std::isalpha(static_cast<unsigned char>(field.front())) != 0;
+  });
 }
 
 class Reader {

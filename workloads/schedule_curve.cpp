@@ -47,7 +47,7 @@ double growth(Profile profile, double qmin, double qmax, double z, double r) {
 
 double decay(const ScheduleKind& kind, double qmin, double qmax, double z, double r) {
   const double d = qmax - qmin;
-  // Written out, not as qmin + d*(1-z): near a tie the order of operations picks the bit.
+  // In the order of the published trainers: at a tie the order of operations can pick the bit.
   if (kind.profile == Profile::kLinear) return qmax - d * z;
   if (kind.profile == Profile::kCosine) return qmax - d / 2 * (1 - std::cos(kPi * z));
   if (kind.mirror == Mirror::kTime) return growth(kind.profile, qmin, qmax, r, z);
@@ -81,6 +81,7 @@ const ScheduleKind& schedule_kind(const std::string& name) {
 const std::vector<std::string>& schedule_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> out;
+    out.reserve(kKinds.size());
     for (const ScheduleKind& kind : kKinds) out.emplace_back(kind.name);
     return out;
   }();

@@ -38,6 +38,11 @@ TEST_CASE("at cos(pi z) = 1/2 the order of operations decides", "[schedule]") {
   CHECK(bits_at(make_spec("CR", 4, 6, 6, 64000, 8, CycleLength::kFloorPlusOne), 5334).bits == 6);
 }
 
+TEST_CASE("linear decay subtracts from qmax, as the published trainers", "[schedule]") {
+  // 16 - 15*(2100/2520) is the tie 3.5 and rounds to 4; 1 + 15*(1 - 2100/2520) is just below it.
+  CHECK(bits_at(make_spec("LT", 1, 16, 8, 2 * 2520, 2), 2100).bits == 4);
+}
+
 TEST_CASE("a time mirror runs the curve backwards, a value mirror turns it upside down",
           "[schedule]") {
   for (const std::uint64_t n : {2U, 8U}) {

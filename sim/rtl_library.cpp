@@ -1,0 +1,190 @@
+#include "sim/rtl_library.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "golden/error.hpp"
+#include "sim/paths.hpp"
+
+extern char** environ;
+
+namespace bitcycle {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs a program with its output in `log`; returns its exit code.
+int run_logged(const std::vector<std::string>& words, const std::string& log) {
+  std::vector<char*> argv;
+  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t pid = 0;
+  const int failed = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return 127;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+// 64-bit FNV-1a over everything that a build is made from.
+std::string source_hash() {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto add = [&](const std::string& text) {
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    }
+  };
+  const fs::path source = source_dir();
+  std::vector<fs::path> files = {source / "sim/rtl_plugin.cpp", source / "sim/rtl_plugin.hpp",
+                                 source / "model/array.hpp", source / "scripts/verilate-array"};
+  for (const auto& entry : fs::directory_iterator(source / "rtl")) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    add(file.filename().string());
+    add(std::string(std::istreambuf_iterator<char>(in), {}));
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+fs::path cache_dir() {
+  const auto from = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (const std::string own = from("BITCYCLE_CACHE"); !own.empty()) return own;
+  if (const std::string xdg = from("XDG_CACHE_HOME"); !xdg.empty()) return fs::path(xdg) / "bitcycle";
+  const std::string home = from("HOME");
+  return home.empty() ? fs::temp_directory_path() / "bitcycle" : fs::path(home) / ".cache/bitcycle";
+}
+
+// CMake names a prebuilt file after the preset whose parameters it has.
+std::string prebuilt(const ArrayConfig& config, RtlFlavour flavour) {
+  for (const auto* list : {&array_presets(), &ci_configs()}) {
+    for (const auto& known : *list) {
+      if (known.key() != config.key()) continue;
+      const fs::path file = fs::path(build_dir()) / "rtl" / to_string(flavour) / (known.name + ".so");
+      if (fs::exists(file)) return file.string();
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string to_string(RtlFlavour flavour) {
+  switch (flavour) {
+    case RtlFlavour::kPlain: return "plain";
+    case RtlFlavour::kWave: return "wave";
+    case RtlFlavour::kInject: return "inject";
+  }
+  return "";
+}
+
+RtlFlavour parse_flavour(const std::string& text) {
+  for (const auto flavour : {RtlFlavour::kPlain, RtlFlavour::kWave, RtlFlavour::kInject}) {
+    if (text == to_string(flavour)) return flavour;
+  }
+  throw input_error("", 0, "--flavour", "'" + text + "'", "plain, wave, inject");
+}
+
+std::string rtl_parameters(const ArrayConfig& c) {
+  return fmt::format("RA={} RW={} KL={} TM={} TN={} S={} BA={} BW={} AC_W={} ACC_W={} P_MAX={} Q={}",
+                     c.ra, c.rw, c.kl, c.tm, c.tn, c.s, c.ba, c.bw, c.ac_w, c.acc_w, c.p_max, c.q);
+}
+
+void verilate_array(const ArrayConfig& config, RtlFlavour flavour, const std::string& out,
+                    const std::string& rtl_dir, int jobs) {
+  config.validate();
+  std::vector<std::string> words = {source_dir() + "/scripts/verilate-array", "--out", out,
+                                    "--flavour", to_string(flavour)};
+  if (!rtl_dir.empty()) words.insert(words.end(), {"--rtl", rtl_dir});
+  if (jobs > 0) words.insert(words.end(), {"--jobs", std::to_string(jobs)});
+  const std::string parameters = rtl_parameters(config);
+  for (std::size_t at = 0; at < parameters.size();) {
+    const std::size_t end = std::min(parameters.find(' ', at), parameters.size());
+    words.push_back(parameters.substr(at, end - at));
+    at = end + 1;
+  }
+  std::error_code ignored;
+  fs::create_directories(fs::absolute(out).parent_path(), ignored);
+  const std::string log = out + ".log";
+  const int code = run_logged(words, log);
+  if (code != 0) {
+    std::ifstream in(log);
+    std::string line;
+    std::string first_error;
+    while (std::getline(in, line)) {
+      if (first_error.empty() && line.find("rror") != std::string::npos) first_error = line;
+    }
+    throw input_error("", 0, "verilating array " + config.name,
+                      fmt::format("exit code {} ({})", code, first_error), "see " + log);
+  }
+  fs::remove(log, ignored);
+}
+
+std::unique_ptr<RtlModel> load_rtl_model(const std::string& path, std::uint64_t seed) {
+  // dlopen searches the library path for a bare name.
+  const std::string file = fs::absolute(path).string();
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* why = dlerror();
+    throw input_error(path, 0, "RTL model", why != nullptr ? why : "nothing that loads",
+                      "a file made by 'bitcycle verilate'");
+  }
+  const auto version =
+      reinterpret_cast<RtlPluginVersion>(dlsym(handle, "bitcycle_rtl_plugin_version"));
+  const auto make = reinterpret_cast<MakeRtlModel>(dlsym(handle, "bitcycle_make_rtl_model"));
+  if (version == nullptr || make == nullptr || version() != kRtlPluginVersion) {
+    throw input_error(path, 0, "RTL model", "no build of this version of the array",
+                      "a file made by this version's 'bitcycle verilate'");
+  }
+  // The object stays loaded: models may outlive any handle that we could close.
+  return std::unique_ptr<RtlModel>(make(seed));
+}
+
+std::unique_ptr<RtlModel> make_rtl_model(const ArrayConfig& config, RtlFlavour flavour,
+                                         std::uint64_t seed) {
+  config.validate();
+  // A build that can do more serves as well.
+  std::vector<RtlFlavour> able = {flavour};
+  if (flavour == RtlFlavour::kWave) able.push_back(RtlFlavour::kInject);
+  for (const auto f : able) {
+    if (const std::string file = prebuilt(config, f); !file.empty()) {
+      return load_rtl_model(file, seed);
+    }
+  }
+  const fs::path file =
+      cache_dir() / source_hash() / to_string(flavour) / (config.key() + ".so");
+  if (!fs::exists(file)) {
+    fmt::print(stderr, "bitcycle: verilating array {} ({}), once; kept in {}\n", config.name,
+               to_string(flavour), cache_dir().string());
+    verilate_array(config, flavour, file.string());
+  }
+  return load_rtl_model(file.string(), seed);
+}
+
+}  // namespace bitcycle
