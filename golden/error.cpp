@@ -49,6 +49,12 @@ std::string suggestion(const std::string& found, const std::vector<std::string>&
   std::string best;
   std::size_t best_distance = 4;
   if (found.size() > 200) return "";
+  // The beginning of a name is the likeliest slip of all: "resnet74" for "resnet74-cifar10".
+  for (const auto& word : known) {
+    if (!found.empty() && word.size() > found.size() && word.compare(0, found.size(), found) == 0) {
+      return ", did you mean '" + word + "'?";
+    }
+  }
   for (const auto& word : known) {
     const std::size_t distance = edit_distance(found, word);
     if (distance < best_distance && distance < word.size()) {

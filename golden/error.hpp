@@ -17,7 +17,8 @@ class InputError : public std::runtime_error {
 InputError input_error(const std::string& file, int line, const std::string& field,
                        const std::string& found, const std::string& allowed);
 
-/// ", did you mean 'x'?" for the nearest of `known` (edit distance at most 3), else "".
+/// ", did you mean 'x'?" for the first of `known` that begins with `found`, else the nearest one
+/// (edit distance at most 3), else "".
 std::string suggestion(const std::string& found, const std::vector<std::string>& known);
 
 /// "a, b, c": for the "allowed" part of a message.

@@ -4,7 +4,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <filesystem>
-#include <set>
 
 #include "golden/error.hpp"
 
@@ -63,10 +62,12 @@ int min_ac_w(int kl) {
   return w;
 }
 
-void ArrayConfig::validate(const std::string& file) const {
+void ArrayConfig::validate(const std::string& file, const std::map<std::string, int>& lines) const {
   const auto require = [&](bool ok, const char* field, int found, const std::string& allowed) {
-    if (!ok) throw input_error(file, 0, fmt::format("array {}: {}", name, field),
-                               std::to_string(found), allowed);
+    if (ok) return;
+    const auto line = lines.find(field);
+    throw input_error(file, line == lines.end() ? 0 : line->second,
+                      fmt::format("array {}: {}", name, field), std::to_string(found), allowed);
   };
   const auto radix = [](int r) { return r == 1 || r == 2 || r == 4 || r == 8; };
   require(radix(ra), "ra", ra, "1, 2, 4 or 8");
@@ -75,11 +76,11 @@ void ArrayConfig::validate(const std::string& file) const {
   require(tm >= 1 && tm <= 64, "tm", tm, "1 to 64");
   require(tn >= 1 && tn <= 64, "tn", tn, "1 to 64");
   require(s >= 1 && tm % s == 0, "s", s, fmt::format("a divisor of tm = {}", tm));
+  require(p_max >= 1 && p_max <= 16, "p_max", p_max, "1 to 16");
   require(divides_or_multiple(ba, tm) && ba <= tm * p_max, "ba", ba,
           fmt::format("a divisor or multiple of tm = {}, at most tm*p_max", tm));
   require(divides_or_multiple(bw, tn) && bw <= tn * p_max, "bw", bw,
           fmt::format("a divisor or multiple of tn = {}, at most tn*p_max", tn));
-  require(p_max >= 1 && p_max <= 16, "p_max", p_max, "1 to 16");
   require(ac_w >= min_ac_w(kl) && ac_w <= 32, "ac_w", ac_w,
           fmt::format("{} to 32 (2^(ac_w-1) > 65025*kl, kl = {})", min_ac_w(kl), kl));
   const int least = ac_w + (p_max > 8 ? 16 : 0);
@@ -160,7 +161,7 @@ ArrayConfig load_array_config(const std::string& path) {
   std::vector<std::string> known = {"name", "preset"};
   for (const auto& f : kFields) known.emplace_back(f.key);
 
-  std::set<std::string> seen;
+  std::map<std::string, int> lines;
   const auto scalar = [&](const YAML::Node& node, const std::string& field) {
     if (!node.IsScalar()) throw input_error(path, node.Mark().line + 1, field, "no scalar", "one value");
     return node.Scalar();
@@ -168,7 +169,7 @@ ArrayConfig load_array_config(const std::string& path) {
   for (const auto& entry : root) {
     const int line = entry.first.Mark().line + 1;
     const std::string key = scalar(entry.first, "key");
-    if (!seen.insert(key).second) throw input_error(path, line, key, "the key twice", "each key once");
+    if (!lines.emplace(key, line).second) throw input_error(path, line, key, "the key twice", "each key once");
     if (key == "preset") {
       const std::string own_name = config.name;
       const std::string wanted = scalar(entry.second, key);
@@ -207,7 +208,7 @@ ArrayConfig load_array_config(const std::string& path) {
     }
     config.*(field->member) = value;
   }
-  config.validate(path);
+  config.validate(path, lines);
   return config;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,9 @@ struct ArrayConfig {
   int p_max = 16;   ///< widest operand, bits, 1..16
   int q = 16;       ///< results drained per cycle; divides tn or a multiple of it, at most tm*tn
 
-  /// Throws InputError (one line, names the parameter) if a rule above is broken.
-  /// `file` and `line_of` locate the message when the values came from YAML.
-  void validate(const std::string& file = "") const;
+  /// Throws InputError (one line, names the parameter) if a rule above is broken. `file` and
+  /// `lines` (by YAML key) locate the message when the values came from a file.
+  void validate(const std::string& file = "", const std::map<std::string, int>& lines = {}) const;
 
   /// Stable identity of the hardware: every parameter, no name. Usable as a file name.
   std::string key() const;

@@ -71,7 +71,7 @@ void JudgedJobs::finished(const GemmJob& job, JobResult result) {
   }
   const GemmTiming timing = gemm_timing(config_, job.descriptor);
   totals_.tiles += timing.tiles;
-  totals_.formula_cycles += timing.cycles;
+  if (!job.stalls.any()) totals_.formula_cycles += timing.cycles;
 }
 
 GemmJob random_job(const ArrayConfig& config, std::uint64_t seed, std::uint64_t number) {

@@ -19,8 +19,8 @@ struct CampaignTotals {
   std::uint64_t refused = 0;
   std::uint64_t stalled = 0;          ///< jobs with random stalls
   std::uint64_t overflows = 0;        ///< jobs that raised the overflow flag
-  std::uint64_t cycles = 0;           ///< by the RTL's ports
-  std::uint64_t formula_cycles = 0;   ///< stall-free
+  std::uint64_t cycles = 0;           ///< by the RTL's ports, stalls included
+  std::uint64_t formula_cycles = 0;   ///< of the jobs without stalls
   std::string failure;                ///< the first job that was wrong, one line; "" if none
 };
 

@@ -100,8 +100,10 @@ const ArrayStep* Lockstep::tick() {
   }
   const ArrayStep& step = stimulus_.next(rtl_.ports());
   if (stimulus_.done()) return nullptr;
-  if (!rtl_.ports().desc_ready || step.desc_valid) ++outcome_.cycles_rtl;
-  if (!model_.ports().desc_ready || step.desc_valid) ++outcome_.cycles_model;
+  if (stimulus_.timed()) {
+    if (!rtl_.ports().desc_ready || step.desc_valid) ++outcome_.cycles_rtl;
+    if (!model_.ports().desc_ready || step.desc_valid) ++outcome_.cycles_model;
+  }
   if (options_.inject && options_.inject->cycle == outcome_.cycles) inject();
   ++outcome_.cycles;
   if (options_.progress && (outcome_.cycles & 0xffffU) == 0) options_.progress(outcome_.cycles);

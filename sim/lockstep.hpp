@@ -34,8 +34,9 @@ struct LockstepOptions {
 /// How a lockstep ended.
 struct LockstepOutcome {
   std::uint64_t cycles = 0;          ///< edges given to both
-  std::uint64_t cycles_rtl = 0;      ///< busy cycles by the RTL's ports
-  std::uint64_t cycles_model = 0;    ///< busy cycles by the model's ports
+  /// Busy cycles of the jobs that were legal and free of stalls, by each side's own ports: what
+  /// the formula must give.
+  std::uint64_t cycles_rtl = 0, cycles_model = 0;
   std::optional<Mismatch> mismatch;  ///< the first one; the run stops there
   std::string stopped;               ///< other reason to stop early, else ""
 };

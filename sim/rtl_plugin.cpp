@@ -37,6 +37,8 @@ class VerilatedArray final : public RtlModel {
 #if VM_TRACE
     context_.traceEverOn(true);
 #endif
+    // Scopes register with the THREAD's context, whatever context the model is given.
+    Verilated::threadContextp(&context_);
     top_ = std::make_unique<Vbc_array>(&context_, "TOP");
     top_->clk_i = 0;
     top_->rst_ni = 1;
@@ -48,6 +50,10 @@ class VerilatedArray final : public RtlModel {
   ~VerilatedArray() override {
     close_wave();
     top_->final();
+    // ... and leave the thread's context, which may be that of a model destroyed earlier.
+    Verilated::threadContextp(&context_);
+    top_.reset();
+    Verilated::threadContextp(Verilated::defaultContextp());
   }
   VerilatedArray(const VerilatedArray&) = delete;
   VerilatedArray& operator=(const VerilatedArray&) = delete;

@@ -72,6 +72,7 @@ void Stimulus::next_job() {
   ++jobs_done_;
   source_.finished(*job_, std::move(result_));
   result_ = JobResult{};
+  legal_ = false;
   job_ = source_.next();
 }
 
@@ -88,9 +89,9 @@ void Stimulus::offer() {
                 d.w.is_signed};
   offered_ = true;
   accepted_at_ = cycle_;
-  const bool legal = d.gemm.m > 0 && d.gemm.n > 0 && d.gemm.k > 0 && d.a.bits > 0 && d.w.bits > 0 &&
+  legal_ = d.gemm.m > 0 && d.gemm.n > 0 && d.gemm.k > 0 && d.a.bits > 0 && d.w.bits > 0 &&
                      d.a.bits <= config_.p_max && d.w.bits <= config_.p_max;
-  if (!legal) return;  // the array refuses it: no operands
+  if (!legal_) return;  // the array refuses it: no operands
   a_.reset();
   w_.reset();
   a_planes_ = pack_bit_planes(job.operands.a, d.a, config_.kl);

@@ -72,6 +72,8 @@ class Stimulus {
   /// The job that runs, for messages; valid while not done().
   const GemmJob& job() const { return *job_; }
   std::uint64_t jobs_done() const { return jobs_done_; }
+  /// Whether the formula gives the exact cycles of the job that runs: legal and without stalls.
+  bool timed() const { return job_ && legal_ && !job_->stalls.any(); }
 
  private:
   void settle(const ArrayPorts& ports);
@@ -87,7 +89,8 @@ class Stimulus {
   std::optional<GemmJob> job_;
   std::uint64_t jobs_done_ = 0;
   bool active_ = false;                     ///< a descriptor runs
-  bool offered_ = false;                    ///< a descriptor was on the port at the last edge
+  bool legal_ = false;    ///< the job on offer or running is one that the array accepts
+  bool offered_ = false;  ///< a descriptor was on the port at the last edge
   bool a_taken_ = false, w_taken_ = false;  ///< a beat was taken at the last edge
   bool injected_ = false;  ///< something was withheld at the last edge
   std::uint64_t cycle_ = 0;

@@ -280,7 +280,7 @@ TEST_CASE("every distinct descriptor of the job is offered to the RTL check", "[
   }
 }
 
-TEST_CASE("counts of long runs fit or are refused; ratios do not depend on the length",
+TEST_CASE("counts of long runs fit or are refused and ratios do not depend on the length",
           "[compare]") {
   CompareOptions options;
   options.schedules = {"CR"};
