@@ -339,7 +339,6 @@ void ArrayCore::step_pipeline() {
 
 void ArrayCore::step_sequencer(bool start) {
   const Comb& cb = comb_;
-  const bool a_two = pa_ > kSuperDigit;
   const bool w_two = pw_ > kSuperDigit;
   if (init_ != 0 || cb.pass_end) {
     // Super-digits: W's runs fastest, both start again with a chunk.
@@ -358,7 +357,6 @@ void ArrayCore::step_sequencer(bool start) {
     d_ = 0;
     first_ = 1;
     idle_ = static_cast<std::uint8_t>(std::max(c_.s - na * nw, 0));
-    (void)a_two;
   } else if (cb.digit) {
     const Pair& next = (*pass_)[++position_];
     f_ = next.f;

@@ -34,7 +34,7 @@ struct Sample {
 };
 
 Sample take_window(const ArrayConfig& array, const CheckItem& item, bool want_edge,
-                   std::uint64_t random) {
+                   bool may_be_two, std::uint64_t random) {
   const auto tm = static_cast<std::uint64_t>(array.tm);
   const auto tn = static_cast<std::uint64_t>(array.tn);
   const Gemm& g = item.descriptor.gemm;
@@ -43,7 +43,7 @@ Sample take_window(const ArrayConfig& array, const CheckItem& item, bool want_ed
   const std::uint64_t row = want_edge ? row_tiles - 1 : random % row_tiles;
   const std::uint64_t col = want_edge ? col_tiles - 1 : (random >> 32U) % col_tiles;
   // Backwards from the chosen tile, so that the edge is the last one.
-  const bool two = row > 0 && gemm_timing(array, item.descriptor).ct < kCheapTile;
+  const bool two = may_be_two && row > 0 && gemm_timing(array, item.descriptor).ct < kCheapTile;
   const std::uint64_t first_row = two ? row - 1 : row;
   Sample sample;
   sample.descriptor = item.descriptor;
@@ -65,14 +65,18 @@ std::vector<Sample> sample_tiles(const std::vector<const CheckItem*>& items, std
   std::vector<Sample> samples;
   std::uint64_t taken = 0;
   for (std::uint64_t round = 0; taken < tiles; ++round) {
+    std::uint64_t pairs_left = by_pair.size();
     for (const auto& [pair, list] : by_pair) {
       if (taken >= tiles) break;
+      --pairs_left;
       const auto draw = [&](std::uint64_t what) {
         return counter_random(seed, static_cast<std::uint64_t>(pair.first * 32 + pair.second),
                               round * 4 + what);
       };
       const CheckItem& item = *list[draw(0) % list.size()];
-      samples.push_back(take_window(item.array, item, round % 2 == 0, draw(1)));
+      // A second tile must not cost another precision pair its only one.
+      const bool may_be_two = taken + 2 + pairs_left <= tiles;
+      samples.push_back(take_window(item.array, item, round % 2 == 0, may_be_two, draw(1)));
       taken += samples.back().tiles;
     }
   }
@@ -141,16 +145,27 @@ CheckVerdict check_tiles(const std::vector<CheckItem>& items, std::uint64_t tile
   if (by_array.empty() || tiles == 0) {
     throw input_error("", 0, "--check", "nothing to check", "a job with at least one tile");
   }
-  std::vector<Job> jobs;
+  std::vector<Job> jobs(by_array.size());
   std::vector<Lockstep*> pairs;
-  jobs.reserve(by_array.size());
-  for (const auto& [key, list] : by_array) {
-    Job& job = jobs.emplace_back();
-    job.array = list.front()->array;
+  std::size_t all_pairs = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
     std::set<PairKey> in_job;
-    for (const auto* item : list) in_job.insert({item->descriptor.a.bits, item->descriptor.w.bits});
-    job.pairs_in_job = in_job.size();
-    job.samples = sample_tiles(list, std::max<std::uint64_t>(1, tiles / by_array.size()), seed);
+    for (const auto* item : by_array[i].second) {
+      in_job.insert({item->descriptor.a.bits, item->descriptor.w.bits});
+    }
+    jobs[i].array = by_array[i].second.front()->array;
+    jobs[i].pairs_in_job = in_job.size();
+    all_pairs += in_job.size();
+  }
+  std::uint64_t tiles_left = tiles;
+  std::size_t pairs_left = all_pairs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs[i];
+    // Each array gets tiles in proportion to the precision pairs that it runs, at least one.
+    const std::uint64_t share = tiles_left * job.pairs_in_job / pairs_left;
+    job.samples = sample_tiles(by_array[i].second, std::max<std::uint64_t>(1, share), seed);
+    tiles_left -= std::min(tiles_left, share);
+    pairs_left -= job.pairs_in_job;
     prepare(job, seed);
     pairs.push_back(job.lockstep.get());
   }

@@ -78,7 +78,7 @@ std::optional<std::string> judge(const ArrayConfig& config, const GemmJob& job,
                                  const JobResult& result) {
   const Cause cause = expected_cause(config, job.descriptor);
   if (cause != Cause::kNone || result.refused) {
-    if (result.cause == cause && result.refused) return std::nullopt;
+    if (cause != Cause::kNone && result.refused && result.cause == cause) return std::nullopt;
     return fmt::format("refused with cause {}, expected {}", static_cast<int>(result.cause),
                        static_cast<int>(cause));
   }

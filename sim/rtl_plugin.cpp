@@ -64,6 +64,8 @@ class VerilatedArray final : public RtlModel {
     top_->w_valid_i = 0;
     top_->res_ready_i = 0;
     top_->rst_ni = 0;
+    // Control registers clear at once, so that the edge finds nothing to write into data registers.
+    top_->eval();
     clock();
     top_->rst_ni = 1;
     top_->eval();

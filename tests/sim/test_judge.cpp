@@ -149,7 +149,7 @@ TEST_CASE("judge: the overflow flag is demanded where golden decides it") {
   }
   SECTION("in between either is right") {
     // Signed products cancel: the result fits, prefixes of digit products need not.
-    const GemmJob job = make_job({{1, 1, 65}, {16, true}, {16, true}}, OperandPattern::kCancel);
+    const GemmJob job = make_job({{1, 1, 401}, {16, true}, {16, true}}, OperandPattern::kCancel);
     JobResult result = right_result(narrow, job);
     const auto golden =
         golden_gemm(job.operands.a, {16, true}, job.operands.w, {16, true}, narrow.acc_w);
@@ -163,7 +163,7 @@ TEST_CASE("judge: the overflow flag is demanded where golden decides it") {
 }
 
 TEST_CASE("judge: stalls widen the cycles to a bound, nothing else") {
-  const GemmJob job = make_job(kDescriptor, OperandPattern::kUniform, {40, 40, 40, 40});
+  const GemmJob job = make_job(kDescriptor, OperandPattern::kUniform, {200, 200, 200, 200});
   const JobResult right = right_result(kArray, job);
   const std::uint64_t free = gemm_timing(kArray, kDescriptor).cycles;
   REQUIRE(right.injected_cycles > 0);
