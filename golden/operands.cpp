@@ -129,7 +129,8 @@ OperandPattern operand_pattern_from_name(const std::string& name) {
     known.push_back(operand_pattern_name(pattern));
     if (known.back() == name) return pattern;
   }
-  throw input_error("", 0, "operand pattern", name, join(known) + suggestion(name, known));
+  throw input_error("", 0, "operand pattern", "'" + name + "'" + suggestion(name, known),
+                    join(known));
 }
 
 Operands make_operands(OperandPattern pattern, std::uint64_t m, std::uint64_t n, std::uint64_t k,

@@ -62,8 +62,8 @@ GemmTiming gemm_timing(const ArrayConfig& c, const Descriptor& d) {
   t.dr = ceil_div(u64(c.tm) * u64(c.tn), u64(c.q));
   t.ct = std::max(checked_mul(t.kc, t.cc, "cycles of a tile"), t.dr);
   t.tiles = checked_mul(ceil_div(d.gemm.m, u64(c.tm)), ceil_div(d.gemm.n, u64(c.tn)), "tiles");
-  // Descriptor register, operand input register, operand register, AC, result register; and the
-  // hold register AH where S PEs share an accumulator.
+  // Descriptor register, beat register, operand register and AC (before the first flush), result
+  // register; and the hold register AH where S PEs share an accumulator.
   t.c0 = c.s > 1 ? 6 : 5;
   t.steady = checked_mul(t.tiles, t.ct, "cycles");
   const std::uint64_t rest = t.c0 + t.f + (t.kc - 1) * t.cc + t.p + u64(c.s - 1) + t.dr;

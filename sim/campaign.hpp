@@ -43,7 +43,7 @@ class JudgedJobs : public JobSource {
 };
 
 /// Job `number` of the random campaign `seed`: random shape (1 and every leftover of each dimension
-/// often), widths, signs and operand pattern; about one in eight with random stalls, one in 64 an
+/// often), widths, signs and operand pattern; about one in ten with random stalls, one in 64 an
 /// illegal descriptor.
 GemmJob random_job(const ArrayConfig& config, std::uint64_t seed, std::uint64_t number);
 

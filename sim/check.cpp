@@ -55,6 +55,12 @@ Sample take_window(const ArrayConfig& array, const CheckItem& item, bool want_ed
   return sample;
 }
 
+bool has_leftover(const CheckItem& item) {
+  const Gemm& g = item.descriptor.gemm;
+  return g.m % static_cast<unsigned>(item.array.tm) != 0 ||
+         g.n % static_cast<unsigned>(item.array.tn) != 0;
+}
+
 // All precision pairs in turn; of each pair any descriptor, the last tile first.
 std::vector<Sample> sample_tiles(const std::vector<const CheckItem*>& items, std::uint64_t tiles,
                                  std::uint64_t seed) {
@@ -73,10 +79,17 @@ std::vector<Sample> sample_tiles(const std::vector<const CheckItem*>& items, std
         return counter_random(seed, static_cast<std::uint64_t>(pair.first * 32 + pair.second),
                               round * 4 + what);
       };
-      const CheckItem& item = *list[draw(0) % list.size()];
+      // Every other round prefers descriptors that leave rows or columns of a tile empty.
+      const bool want_edge = round % 2 == 0;
+      std::vector<const CheckItem*> leftovers;
+      for (const auto* item : list) {
+        if (want_edge && has_leftover(*item)) leftovers.push_back(item);
+      }
+      const auto& choice = leftovers.empty() ? list : leftovers;
+      const CheckItem& item = *choice[draw(0) % choice.size()];
       // A second tile must not cost another precision pair its only one.
       const bool may_be_two = taken + 2 + pairs_left <= tiles;
-      samples.push_back(take_window(item.array, item, round % 2 == 0, may_be_two, draw(1)));
+      samples.push_back(take_window(item.array, item, want_edge, may_be_two, draw(1)));
       taken += samples.back().tiles;
     }
   }

@@ -167,7 +167,7 @@ void print_report(const CosimOptions& o, const CosimReport& r) {
   fmt::print("compared   {} registers and all ports, RTL with SystemC model, every cycle\n",
              r.registers);
   fmt::print("cycles     RTL {}   SystemC {}   formula {}{}\n", r.cycles_rtl, r.cycles_model,
-             r.cycles_formula,
+             r.totals.gemms == 0 ? "- (no GEMM was finished)" : std::to_string(r.cycles_formula),
              o.stalls.any() || r.totals.stalled > 0
                  ? "   (GEMMs without stalls; the others were within their bounds)"
                  : "");

@@ -20,7 +20,7 @@ std::string convention_text(const CompareOptions& options) {
     case Convention::kCptCifar:
       return "as CPT's CIFAR trainer: all convolutions are quantised, the fc layer is FP32";
     case Convention::kCptImagenet:
-      return "as CPT's ImageNet trainer: first 7x7, 1x1 downsample and fc are FP32";
+      return "as CPT's ImageNet trainer: first convolution, 1x1 downsample and fc are FP32";
   }
   return "";
 }

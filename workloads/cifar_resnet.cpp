@@ -87,8 +87,8 @@ Network make_network(const std::string& name, Convention convention) {
       return network;
     }
   }
-  throw input_error("", 0, "network", "'" + name + "'",
-                    join(network_names()) + suggestion(name, network_names()));
+  throw input_error("", 0, "network", "'" + name + "'" + suggestion(name, network_names()),
+                    join(network_names()));
 }
 
 }  // namespace bitcycle

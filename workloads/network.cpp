@@ -45,14 +45,14 @@ Convention parse_convention(const std::string& text) {
     if (text == to_string(c)) return c;
     known.push_back(to_string(c));
   }
-  throw input_error("", 0, "convention", "'" + text + "'", join(known) + suggestion(text, known));
+  throw input_error("", 0, "convention", "'" + text + "'" + suggestion(text, known), join(known));
 }
 
 DxLowering parse_lowering(const std::string& text) {
   if (text == "dx=phases") return DxLowering::kPhases;
   if (text == "dx=gemm") return DxLowering::kGemm;
   const std::vector<std::string> known = {"dx=phases", "dx=gemm"};
-  throw input_error("", 0, "lowering", "'" + text + "'", join(known) + suggestion(text, known));
+  throw input_error("", 0, "lowering", "'" + text + "'" + suggestion(text, known), join(known));
 }
 
 }  // namespace bitcycle

@@ -39,7 +39,7 @@ struct Layer {
 enum class Convention {
   kAll,          ///< every layer, also first and last
   kCptCifar,     ///< CPT's CIFAR trainer: all convolutions; the fc layer is FP32
-  kCptImagenet,  ///< CPT's ImageNet trainer: first 7x7, 1x1 downsample and fc are FP32
+  kCptImagenet,  ///< CPT's ImageNet trainer: first convolution, 1x1 downsample, fc FP32
 };
 
 struct Network {

@@ -74,8 +74,8 @@ const ScheduleKind& schedule_kind(const std::string& name) {
   for (const ScheduleKind& kind : kKinds) {
     if (name == kind.name) return kind;
   }
-  throw input_error("", 0, "schedule", "'" + name + "'",
-                    join(schedule_names()) + suggestion(name, schedule_names()));
+  throw input_error("", 0, "schedule", "'" + name + "'" + suggestion(name, schedule_names()),
+                    join(schedule_names()));
 }
 
 const std::vector<std::string>& schedule_names() {

@@ -156,8 +156,8 @@ TEST_CASE("pattern names round trip, unknown ones are refused", "[golden][operan
     CHECK(operand_pattern_from_name(operand_pattern_name(pattern)) == pattern);
   }
   CHECK(input_error_of([] { operand_pattern_from_name("unifrom"); }) ==
-        "operand pattern: found unifrom, allowed: uniform, minimum, maximum, all-ones, "
-        "alternating, cancel, zero, one-hot, did you mean 'uniform'?");
+        "operand pattern: found 'unifrom', did you mean 'uniform'?, allowed: uniform, minimum, "
+        "maximum, all-ones, alternating, cancel, zero, one-hot");
 }
 
 TEST_CASE("make_operands refuses bad shapes and widths", "[golden][operands]") {
