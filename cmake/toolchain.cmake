@@ -21,6 +21,18 @@ if(NOT systemc_FOUND OR NOT systemc_VERSION VERSION_EQUAL "2.3.4")
                       "'${systemc_VERSION}'. Run scripts/setup.")
 endif()
 
+# A SystemC of another C++ standard is found by pkg-config and fails at the last link of the build.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::systemc)
+check_cxx_source_compiles(
+  "#include <systemc>\nint sc_main(int, char**) { sc_core::sc_start(); return 0; }"
+  BITCYCLE_SYSTEMC_LINKS)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT BITCYCLE_SYSTEMC_LINKS)
+  message(FATAL_ERROR "SystemC ${systemc_VERSION} does not link with C++${CMAKE_CXX_STANDARD}: "
+                      "bitcycle needs Debian 12's build of it. Run scripts/setup.")
+endif()
+
 find_program(VERILATOR verilator)
 set(VERILATOR_FOUND_VERSION "none")
 if(VERILATOR)

@@ -15,7 +15,9 @@ std::uint64_t low_mask(std::uint64_t bits) {
 
 std::uint64_t bit_of(std::uint64_t word, int index) { return (word >> index) & 1U; }
 
-int count(std::uint64_t word) { return __builtin_popcountll(word); }
+// Ones of a mask of the first rows (columns), which is what every enable is. Counting zeros needs
+// no special instruction.
+int count_low(std::uint64_t mask) { return mask == 0 ? 0 : 64 - __builtin_clzll(mask); }
 
 std::size_t words64(std::size_t bits) { return (bits + 63) / 64; }
 
@@ -34,6 +36,7 @@ ArrayCore::ArrayCore(const ArrayConfig& config) : c_(config) {
   ac_mask_ = static_cast<std::uint32_t>(low_mask(static_cast<unsigned>(c_.ac_w)));
   acc_mask_ = low_mask(static_cast<unsigned>(c_.acc_w));
   a_fast_ = c_.ra <= c_.rw;
+  bit_serial_ = c_.ra == 1 && c_.rw == 1 && c_.kl <= 64;
 
   const auto make_fill = [&](Fill& fill, int t, int b) {
     fill.t = t;
@@ -72,7 +75,6 @@ ArrayCore::ArrayCore(const ArrayConfig& config) : c_(config) {
   sum_w_.assign(words64(static_cast<std::size_t>(cols_per_beat_) * acc_w), 0);
   ones_value_.assign(kl, 1);
   ones_lanes_.assign(lane_words_, low_mask(kl));
-  scratch_.assign(tn, 0);
 
   // The walk of a pass, by sorting: descending weight; of equal weights the largest digit of the
   // operand with the smaller radix first. (The RTL finds the same order incrementally.)
@@ -110,7 +112,8 @@ const std::vector<ArrayCore::Pair>& ArrayCore::pairs(int na, int nw) const {
 
 int ArrayCore::digits(int bits, int radix, int second) const {
   const int width = second != 0 ? bits - kSuperDigit : std::min(bits, kSuperDigit);
-  return std::clamp((width + radix - 1) / radix, 1, kSuperDigit);
+  return std::clamp((width + radix - 1) >> __builtin_ctz(static_cast<unsigned>(radix)), 1,
+                    kSuperDigit);  // radix is a power of two
 }
 
 void ArrayCore::reset() {
@@ -228,11 +231,11 @@ void ArrayCore::step(const ArrayStep& in) {
       if (bit_of(ac_info_.row_en, r) == 0) continue;
       const std::size_t at = static_cast<std::size_t>(r) * static_cast<std::size_t>(c_.tn);
       // Enabled columns are the first ones.
-      std::copy_n(ac_.begin() + static_cast<std::ptrdiff_t>(at), count(ac_info_.col_en),
+      std::copy_n(ac_.begin() + static_cast<std::ptrdiff_t>(at), count_low(ac_info_.col_en),
                   ah_.begin() + static_cast<std::ptrdiff_t>(at));
       ah_sum_a_[static_cast<std::size_t>(r)] = ac_sum_a_[static_cast<std::size_t>(r)];
     }
-    std::copy_n(ac_sum_w_.begin(), count(ac_info_.col_en), ah_sum_w_.begin());
+    std::copy_n(ac_sum_w_.begin(), count_low(ac_info_.col_en), ah_sum_w_.begin());
   }
   if (op_valid_ != 0 && cb.en) accumulate();
   if (cb.digit) select();
@@ -394,14 +397,14 @@ void ArrayCore::publish() {
   ev.freeze = !cb.en;
   ev.add = op_valid_ != 0 && cb.en;
   if (ev.add) {
-    ev.rows = static_cast<std::uint8_t>(count(op_.row_en));
-    ev.cols = static_cast<std::uint8_t>(count(op_.col_en));
+    ev.rows = static_cast<std::uint8_t>(count_low(op_.row_en));
+    ev.cols = static_cast<std::uint8_t>(count_low(op_.col_en));
   }
   const auto words = [](const Fill& fill, const FillComb& comb, std::uint64_t enabled) {
     if (!comb.write) return 0;
-    std::uint64_t rows = low_mask(static_cast<unsigned>(fill.t));
-    if (fill.groups > 1) rows = low_mask(static_cast<unsigned>(fill.b)) << (fill.grp * fill.b);
-    return count(rows & enabled) * comb.planes;
+    const int first = fill.groups > 1 ? fill.grp * fill.b : 0;
+    const int rows = fill.groups > 1 ? fill.b : fill.t;
+    return std::clamp(count_low(enabled) - first, 0, rows) * comb.planes;
   };
   ev.a_words = static_cast<std::uint16_t>(words(fill_a_, cb.a, row_mask(walk_a_)));
   ev.w_words = static_cast<std::uint16_t>(words(fill_w_, cb.w, col_mask(walk_w_)));
@@ -420,7 +423,7 @@ void ArrayCore::publish() {
     }
     ev.flush_rows = static_cast<std::uint8_t>(rows);
     ev.flush_ones = static_cast<std::uint8_t>(ones);
-    ev.flush_cols = static_cast<std::uint8_t>(count(fl.col_en));
+    ev.flush_cols = static_cast<std::uint8_t>(count_low(fl.col_en));
   }
 }
 

@@ -96,6 +96,7 @@ class ArrayCore final : public Array {
   std::uint32_t ac_mask_ = 0;
   std::uint64_t acc_mask_ = 0;
   bool a_fast_ = true;
+  bool bit_serial_ = true;  ///< 1x1 and a digit fits a machine word: PEs are popcounts
 
   // bc_array
   std::uint8_t busy_ = 0, err_ = 0, cause_ = 0, overflow_ = 0;
@@ -133,7 +134,6 @@ class ArrayCore final : public Array {
   bool flush_overflow_ = false;
   std::vector<std::int32_t> ones_value_;  ///< KL ones (not architectural)
   std::vector<std::uint64_t> ones_lanes_;
-  std::vector<std::uint32_t> scratch_;
   ArrayPorts ports_;
   std::vector<RegisterView> registers_;
 };

@@ -20,6 +20,10 @@ std::uint64_t extract(const std::uint64_t* words, std::size_t bit, std::size_t w
   return value & low_mask(width);
 }
 
+// Ones of a mask of the first rows (columns), which is what every enable is. Counting zeros needs
+// no special instruction.
+int count_low(std::uint64_t mask) { return mask == 0 ? 0 : 64 - __builtin_clzll(mask); }
+
 // Bits of a byte spread to stride `radix`.
 struct SpreadTable {
   std::uint64_t at[9][256] = {};
@@ -40,22 +44,21 @@ const SpreadTable kSpread;
 void ArrayCore::write_chunk(Side& side, const Fill& fill, const FillComb& comb,
                             const Walker& walker, std::uint64_t enabled, int bits) {
   const auto kl = static_cast<std::size_t>(c_.kl);
+  const auto row_words = static_cast<std::size_t>(2 * c_.p_max) * lane_words_;
   const int first = fill.groups > 1 ? fill.grp * fill.b : 0;
-  const int last = fill.groups > 1 ? first + fill.b : fill.t;
-  for (int r = first; r < last; ++r) {
-    if ((enabled >> r & 1U) == 0) continue;
-    for (int p = 0; p < comb.planes; ++p) {
-      const int word = fill.groups > 1 ? r - first : r * fill.planes_per_beat + p;
-      // Planes arrive most significant first.
-      const int plane = fill.bank * c_.p_max + bits - 1 - (fill.plane + p);
-      std::uint64_t* to = &side.chunk[(static_cast<std::size_t>(r * 2 * c_.p_max + plane)) *
-                                      lane_words_];
-      for (std::size_t w = 0; w < lane_words_; ++w) {
-        const std::size_t lane = w * 64;
-        const std::size_t width = std::min<std::size_t>(64, kl - lane);
-        const std::uint64_t lanes_left = walker.k_rem > lane ? walker.k_rem - lane : 0;
-        to[w] = extract(fill.in_data.data(), static_cast<std::size_t>(word) * kl + lane, width) &
-                low_mask(lanes_left);
+  const int last = std::min(fill.groups > 1 ? first + fill.b : fill.t, count_low(enabled));
+  for (int p = 0; p < comb.planes; ++p) {
+    // Planes arrive most significant first.
+    const int plane = fill.bank * c_.p_max + bits - 1 - (fill.plane + p);
+    std::uint64_t* const of_plane = &side.chunk[static_cast<std::size_t>(plane) * lane_words_];
+    for (std::size_t w = 0; w < lane_words_; ++w) {
+      const std::size_t lane = w * 64;
+      const std::size_t width = std::min<std::size_t>(64, kl - lane);
+      const std::uint64_t real = low_mask(walker.k_rem > lane ? walker.k_rem - lane : 0);
+      for (int r = first; r < last; ++r) {
+        const int word = fill.groups > 1 ? r - first : r * fill.planes_per_beat + p;
+        of_plane[static_cast<std::size_t>(r) * row_words + w] =
+            extract(fill.in_data.data(), static_cast<std::size_t>(word) * kl + lane, width) & real;
       }
     }
   }
@@ -72,11 +75,16 @@ void ArrayCore::select() {
 
 void ArrayCore::select_side(Side& side, std::uint64_t enabled, int digit, int bits, bool is_signed,
                             bool negative) {
-  const bool popcount = c_.ra == 1 && c_.rw == 1 && c_.kl <= 64;
   const auto kl = static_cast<std::size_t>(c_.kl);
   const auto planes = static_cast<std::size_t>(2 * c_.p_max);
   const int radix = side.radix;
   const bool is_a = &side == &a_;
+  if (bit_serial_) {
+    const std::uint64_t* word = &side.chunk[static_cast<std::size_t>(bank_ * c_.p_max + digit)];
+    const auto rows = static_cast<std::size_t>(count_low(enabled));
+    for (std::size_t r = 0; r < rows; ++r) side.digit[r] = word[r * planes];
+    return;
+  }
   for (int r = 0; r < side.count; ++r) {
     if ((enabled >> r & 1U) == 0) continue;
     const std::uint64_t* bank =
@@ -85,7 +93,6 @@ void ArrayCore::select_side(Side& side, std::uint64_t enabled, int digit, int bi
     std::uint64_t* out = &side.digit[static_cast<std::size_t>(r) * side.digit_words];
     if (radix == 1) {
       std::copy_n(bank + static_cast<std::size_t>(digit) * lane_words_, lane_words_, out);
-      if (popcount) continue;
     } else {
       std::fill_n(out, side.digit_words, 0);
       for (int x = 0; x < radix; ++x) {
@@ -118,28 +125,28 @@ void ArrayCore::select_side(Side& side, std::uint64_t enabled, int digit, int bi
 }
 
 void ArrayCore::accumulate() {
-  const auto tn = static_cast<std::size_t>(c_.tn);
   const auto kl = static_cast<std::size_t>(c_.kl);
   const bool first = op_first_ != 0;
-  const int columns = __builtin_popcountll(op_.col_en);  // enabled columns are the first ones
-  const int rows = __builtin_popcountll(op_.row_en);
-  if (c_.ra == 1 && c_.rw == 1 && c_.kl <= 64) {
+  const int columns = count_low(op_.col_en);
+  const int rows = count_low(op_.row_en);
+  if (bit_serial_) {
     const bool negate = op_a_neg_ != op_w_neg_;
-    for (int r = 0; r < rows; ++r) {
-      popcount_row(&ac_[static_cast<std::size_t>(r) * tn], w_.digit.data(),
-                   a_.digit[static_cast<std::size_t>(r)], columns, op_d_, first, negate, ac_mask_);
-    }
+    popcount_tile(ac_.data(), c_.tn, a_.digit.data(), w_.digit.data(), rows, columns, op_d_, first,
+                  negate, ac_mask_);
+    // The ones row and column: all lanes while the constant's only digit is in place, else none.
     const std::uint64_t lanes = ones_lanes_[0];
-    popcount_row(ac_sum_a_.data(), a_.digit.data(), op_w_one_ != 0 ? lanes : 0, rows, op_d_, first,
-                 op_a_neg_ != 0, ac_mask_);
-    popcount_row(ac_sum_w_.data(), w_.digit.data(), op_a_one_ != 0 ? lanes : 0, columns, op_d_,
-                 first, op_w_neg_ != 0, ac_mask_);
+    const std::uint64_t w_one = op_w_one_ != 0 ? lanes : 0;
+    const std::uint64_t a_one = op_a_one_ != 0 ? lanes : 0;
+    popcount_tile(ac_sum_a_.data(), 0, &w_one, a_.digit.data(), 1, rows, op_d_, first,
+                  op_a_neg_ != 0, ac_mask_);
+    popcount_tile(ac_sum_w_.data(), 0, &a_one, w_.digit.data(), 1, columns, op_d_, first,
+                  op_w_neg_ != 0, ac_mask_);
     return;
   }
+  product_tile(ac_.data(), c_.tn, a_.value.data(), w_.value.data(), c_.kl, rows, columns, op_d_,
+               first, ac_mask_);
   for (int r = 0; r < rows; ++r) {
     const std::int32_t* a = &a_.value[static_cast<std::size_t>(r) * kl];
-    product_row(&ac_[static_cast<std::size_t>(r) * tn], w_.value.data(), a, c_.kl, c_.tn, columns,
-                op_d_, first, ac_mask_);
     std::uint32_t sum = 0;
     if (op_w_one_ != 0) {
       for (std::size_t l = 0; l < kl; ++l) sum += static_cast<std::uint32_t>(a[l]);
@@ -147,9 +154,8 @@ void ArrayCore::accumulate() {
     std::uint32_t& ac = ac_sum_a_[static_cast<std::size_t>(r)];
     ac = ((first ? 0U : ac << op_d_) + sum) & ac_mask_;
   }
-  // The constant 1 has digit 1 in place 0 and 0 elsewhere: no lanes there.
-  product_row(ac_sum_w_.data(), w_.value.data(), ones_value_.data(), op_a_one_ != 0 ? c_.kl : 0,
-              c_.tn, columns, op_d_, first, ac_mask_);
+  product_tile(ac_sum_w_.data(), c_.tn, ones_value_.data(), w_.value.data(),
+               op_a_one_ != 0 ? c_.kl : 0, 1, columns, op_d_, first, ac_mask_);
 }
 
 void ArrayCore::flush() {
@@ -174,7 +180,7 @@ void ArrayCore::flush() {
   const auto& sums_a = shared ? ah_sum_a_ : ac_sum_a_;
   const auto& sums_w = shared ? ah_sum_w_ : ac_sum_w_;
   const auto groups = static_cast<std::size_t>(groups_);
-  const auto columns = static_cast<std::size_t>(__builtin_popcountll(fl.col_en));
+  const auto columns = static_cast<std::size_t>(count_low(fl.col_en));
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t r = g * s + index;
     if ((fl.row_en >> r & 1U) == 0) continue;

@@ -1,6 +1,7 @@
 #include "sim/rtl_library.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -81,6 +82,19 @@ fs::path cache_dir() {
   return home.empty() ? fs::temp_directory_path() / "bitcycle" : fs::path(home) / ".cache/bitcycle";
 }
 
+// True for a shared object that ends before its section table, which linkers write last: dlopen
+// would map what is not there and die of a bus error.
+bool is_cut_short(const std::string& file) {
+  Elf64_Ehdr header{};
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!in || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  std::error_code ignored;
+  const std::uint64_t size = fs::file_size(file, ignored);
+  return header.e_shoff > size ||
+         size - header.e_shoff < std::uint64_t{header.e_shnum} * header.e_shentsize;
+}
+
 // CMake names a prebuilt file after the preset whose parameters it has.
 std::string prebuilt(const ArrayConfig& config, RtlFlavour flavour) {
   for (const auto* list : {&array_presets(), &ci_configs()}) {
@@ -149,6 +163,10 @@ void verilate_array(const ArrayConfig& config, RtlFlavour flavour, const std::st
 std::unique_ptr<RtlModel> load_rtl_model(const std::string& path, std::uint64_t seed) {
   // dlopen searches the library path for a bare name.
   const std::string file = fs::absolute(path).string();
+  if (is_cut_short(file)) {
+    throw input_error(path, 0, "RTL model", "a shared object that is cut short",
+                      "a file made by 'bitcycle verilate'");
+  }
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* why = dlerror();

@@ -62,6 +62,7 @@ TEST_CASE("check: a wrong RTL is reported with cycle, signal and values") {
   TemporaryFolder folder;
   const std::filesystem::path source = BITCYCLE_SOURCE_DIR;
   const std::filesystem::path copy = folder / "source";
+  std::filesystem::create_directories(copy);
   for (const char* part : {"rtl", "scripts", "sim", "model", "golden"}) {
     std::filesystem::copy(source / part, copy / part, std::filesystem::copy_options::recursive);
   }

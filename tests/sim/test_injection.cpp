@@ -27,10 +27,11 @@ std::string class_of(const std::string& name) {
   return out;
 }
 
-// Narrow and wide operands, several tiles and chunks: every register does its work.
+// Narrow and wide operands, several tiles and chunks, results that wait: every register does its
+// work.
 JudgedJobs::Maker busy_jobs() {
   return listed_jobs({{{5, 6, 40}, {3, true}, {2, false}}, {{4, 9, 17}, {9, false}, {10, true}}},
-                     OperandPattern::kUniform);
+                     OperandPattern::kUniform, {20, 20, 100, 20});
 }
 
 // Flips a random bit of a random instance of each class at a random cycle until it is caught.

@@ -1,6 +1,7 @@
 // RTL = model in every register and cycle, = golden in every result, = formula in cycles and
 // events, on the ten CI arrays: every precision pair, random work, directed corners, resets.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <vector>
 
 #include "golden/error.hpp"
@@ -277,6 +278,75 @@ TEST_CASE("lockstep: a cycle limit and a mismatch stop a run, and say so") {
   CHECK(pair.outcome().mismatch->cycle == 20);
   CHECK(pair.outcome().mismatch->signal == "bc_array.g_col[2].g_acc[0].u_acc.acc_q[5]");
   CHECK(pair.tick() == nullptr);  // and stays stopped
+}
+
+namespace {
+
+// A model whose registers are right and one of whose ports is not.
+class WrongPort : public Array {
+ public:
+  using Tamper = std::function<void(ArrayPorts&)>;
+  WrongPort(const ArrayConfig& config, Tamper tamper) : core_(config), tamper_(std::move(tamper)) {
+    publish();
+  }
+  void reset() override {
+    core_.reset();
+    publish();
+  }
+  void step(const ArrayStep& in) override {
+    core_.step(in);
+    publish();
+  }
+  const ArrayPorts& ports() const override { return ports_; }
+  const std::vector<RegisterView>& registers() override { return core_.registers(); }
+
+ private:
+  void publish() {
+    ports_ = core_.ports();
+    tamper_(ports_);
+  }
+  ArrayCore core_;
+  Tamper tamper_;
+  ArrayPorts ports_;
+};
+
+}  // namespace
+
+TEST_CASE("lockstep: every port is compared, not only the registers behind it") {
+  const ArrayConfig config = resolve_array("ci-1x1-s4");
+  const std::pair<const char*, WrongPort::Tamper> ports[] = {
+      {"desc_ready_o", [](ArrayPorts& p) { p.desc_ready = !p.desc_ready; }},
+      {"err_o", [](ArrayPorts& p) { p.err = !p.err; }},
+      {"cause_o", [](ArrayPorts& p) { p.cause ^= 1U; }},
+      {"a_ready_o", [](ArrayPorts& p) { p.a_ready = !p.a_ready; }},
+      {"w_ready_o", [](ArrayPorts& p) { p.w_ready = !p.w_ready; }},
+      {"res_valid_o", [](ArrayPorts& p) { p.res_valid = !p.res_valid; }},
+      {"res_last_o", [](ArrayPorts& p) { p.res_last = !p.res_last; }},
+      {"overflow_o", [](ArrayPorts& p) { p.overflow = !p.overflow; }},
+      {"ev_digit_o", [](ArrayPorts& p) { p.ev.digit = false; }},
+      {"ev_idle_o", [](ArrayPorts& p) { p.ev.idle = false; }},
+      {"ev_freeze_o", [](ArrayPorts& p) { p.ev.freeze = true; }},
+      {"ev_add_o", [](ArrayPorts& p) { p.ev.add = false; }},
+      {"ev_flush_o", [](ArrayPorts& p) { p.ev.flush = false; }},
+      {"ev_rows_o", [](ArrayPorts& p) { p.ev.rows = 0; }},
+      {"ev_cols_o", [](ArrayPorts& p) { p.ev.cols = 0; }},
+      {"ev_flush_rows_o", [](ArrayPorts& p) { p.ev.flush_rows = 0; }},
+      {"ev_flush_ones_o", [](ArrayPorts& p) { p.ev.flush_ones = 0; }},
+      {"ev_flush_cols_o", [](ArrayPorts& p) { p.ev.flush_cols = 0; }},
+      {"ev_a_words_o", [](ArrayPorts& p) { p.ev.a_words = 0; }},
+      {"ev_w_words_o", [](ArrayPorts& p) { p.ev.w_words = 0; }}};
+  for (const auto& [name, tamper] : ports) {
+    CAPTURE(name);
+    const auto rtl = make_rtl_model(config, RtlFlavour::kPlain, 1);
+    WrongPort model(config, tamper);
+    JudgedJobs jobs(config, listed_jobs({descriptor(5, 6, 40, 3, 1)}, OperandPattern::kUniform));
+    Stimulus stimulus(config, jobs, 1);
+    Lockstep pair(*rtl, model, stimulus);
+    pair.run();
+    REQUIRE(pair.outcome().mismatch);
+    CHECK(pair.outcome().mismatch->signal == std::string("port ") + name);
+    CHECK(pair.outcome().mismatch->rtl != pair.outcome().mismatch->model);
+  }
 }
 
 TEST_CASE("lockstep: progress is reported about every 65,536 cycles") {

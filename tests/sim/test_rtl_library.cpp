@@ -45,7 +45,11 @@ TEST_CASE("rtl library: half a shared object is refused") {
   const std::string whole = read_file(std::string(BITCYCLE_BUILD_DIR) + "/rtl/plain/ci-1x1-s4.so");
   REQUIRE(whole.size() > 10000);
   write(folder / "half.so", whole.substr(0, 3000));
-  CHECK_THAT(load_error(folder / "half.so"), Contains("half.so"));
+  CHECK_THAT(load_error(folder / "half.so"), Contains("half.so") && Contains("cut short"));
+  write(folder / "almost.so", whole.substr(0, whole.size() - 1));
+  CHECK_THAT(load_error(folder / "almost.so"), Contains("cut short"));
+  write(folder / "whole.so", whole);
+  CHECK(load_error(folder / "whole.so") == "");
 }
 
 TEST_CASE("rtl library: parameters as Verilator takes them") {
