@@ -1,5 +1,8 @@
 // Streams of jobs: what they cover, and that a seed gives the same stream again.
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -11,6 +14,7 @@
 namespace {
 
 using namespace bitcycle;
+using Catch::Matchers::Contains;
 
 bool same(const GemmJob& x, const GemmJob& y) {
   return x.label == y.label && x.operands.a == y.operands.a && x.operands.w == y.operands.w &&
@@ -84,13 +88,84 @@ TEST_CASE("stimulus: rows, columns and lanes that do not exist carry garbage, ne
   const Descriptor d{{1, 1, 1}, {1, false}, {1, false}};
   const auto operands = make_operands(OperandPattern::kZero, 1, 1, 1, d.a, d.w, 1);
   const BitPlanes planes = pack_bit_planes(operands.a, d.a, config.kl);
-  int ones = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  int other_lanes = 0;
+  int other_rows = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     OperandFeeder feeder(config, d, OperandSide::kA, planes, seed);
-    CHECK((feeder.beat()[0] & 1U) == 0);  // the element itself
-    ones += __builtin_popcountll(feeder.beat()[0]);
+    const std::uint64_t beat = feeder.beat()[0];  // four rows of 16 lanes
+    CHECK((beat & 1U) == 0);                      // the element itself
+    other_lanes += __builtin_popcountll(beat & 0xfffeU);
+    other_rows += __builtin_popcountll(beat >> 16U);
     feeder.advance();
     CHECK(feeder.done());
   }
-  CHECK(ones > 20 * 63 / 3);
+  CHECK(other_lanes > 40 * 15 / 3);
+  CHECK(other_rows > 40 * 48 / 3);
+}
+
+namespace {
+
+// An array that is right but for what `tamper` makes of a result beat.
+class WrongBeat : public Array {
+ public:
+  using Tamper = std::function<void(WrongBeat&)>;
+  WrongBeat(const ArrayConfig& config, Tamper tamper) : core_(config), tamper_(std::move(tamper)) {}
+  void reset() override { core_.reset(); }
+  void step(const ArrayStep& in) override {
+    core_.step(in);
+    ports_ = core_.ports();
+    // Four results of 48 bits, four sums of W, one of A.
+    std::memcpy(mask.data(), ports_.res_mask, 1);
+    std::memcpy(data.data(), ports_.res_data, 24);
+    std::memcpy(sum_a.data(), ports_.res_sum_a, 6);
+    std::memcpy(sum_w.data(), ports_.res_sum_w, 24);
+    ++beats;
+    tamper_(*this);
+    ports_.res_mask = mask.data();
+    ports_.res_data = data.data();
+    ports_.res_sum_a = sum_a.data();
+    ports_.res_sum_w = sum_w.data();
+  }
+  const ArrayPorts& ports() const override { return beats == 0 ? core_.ports() : ports_; }
+  const std::vector<RegisterView>& registers() override { return core_.registers(); }
+
+  std::array<std::uint8_t, 8> mask{}, sum_a{};
+  std::array<std::uint8_t, 24> data{}, sum_w{};
+  int beats = 0;
+
+ private:
+  ArrayCore core_;
+  Tamper tamper_;
+  ArrayPorts ports_;
+};
+
+}  // namespace
+
+TEST_CASE("stimulus: masks, results and sums of every beat are looked at") {
+  const ArrayConfig config = resolve_array("ci-1x1-s4");
+  // Three rows and five columns: two tiles, the first full in N, the second a single column.
+  const Descriptor d{{3, 5, 20}, {3, true}, {4, true}};
+  const auto verdict = [&](const WrongBeat::Tamper& tamper) {
+    WrongBeat array(config, tamper);
+    const auto make = [&](std::uint64_t number) -> std::optional<GemmJob> {
+      if (number > 0) return std::nullopt;
+      return GemmJob{d, make_operands(OperandPattern::kUniform, 3, 5, 20, d.a, d.w, 1), {}, "job"};
+    };
+    return run_alone(array, config, make, 1).failure;
+  };
+  CHECK(verdict([](WrongBeat&) {}) == "");
+  for (int bit = 0; bit < 4; ++bit) {
+    CHECK_THAT(verdict([&](WrongBeat& b) { b.mask[0] ^= static_cast<std::uint8_t>(1U << bit); }),
+               Contains("mask"));
+  }
+  CHECK_THAT(verdict([](WrongBeat& b) { b.mask[0] = 15; }), Contains("mask"));
+  CHECK_THAT(verdict([](WrongBeat& b) { b.data[5] ^= 0x80U; }), Contains("C[0][0]"));
+  CHECK_THAT(verdict([](WrongBeat& b) { b.data[18] ^= 1U; }), Contains("C[0][3]"));
+  CHECK_THAT(verdict([](WrongBeat& b) { b.sum_a[0] ^= 1U; }), Contains("sum of A[0]"));
+  CHECK_THAT(verdict([](WrongBeat& b) { b.sum_w[6] ^= 1U; }), Contains("sum of W[1]"));
+  // A sum that repeats must repeat: W's in every row, A's in every column tile.
+  CHECK_THAT(verdict([](WrongBeat& b) {
+               if (b.beats % 2 == 0) b.sum_w[0] ^= 1U;
+             }),
+             Contains("sum of W[0]") || Contains("repeated sum"));
 }
