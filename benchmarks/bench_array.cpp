@@ -29,9 +29,9 @@ using namespace bitcycle;
 class LongJob : public JobSource {
  public:
   LongJob(const ArrayConfig& config, int bits) {
-    const auto m = static_cast<std::uint64_t>(3 * config.tm);
-    const auto n = static_cast<std::uint64_t>(3 * config.tn);
-    const auto k = static_cast<std::uint64_t>(60 * config.kl);
+    const auto m = std::uint64_t{3} * static_cast<unsigned>(config.tm);
+    const auto n = std::uint64_t{3} * static_cast<unsigned>(config.tn);
+    const auto k = std::uint64_t{60} * static_cast<unsigned>(config.kl);
     const Precision p{bits, true};
     job_ = {{{m, n, k}, p, p}, make_operands(OperandPattern::kUniform, m, n, k, p, p, 1), {}, ""};
   }
@@ -114,14 +114,14 @@ void rtl_constant_beats(benchmark::State& state, const std::string& name) {
   Case c(name);
   const auto rtl = make_rtl_model(c.config, RtlFlavour::kPlain, 1);
   ConstantBeats beats(c.config, c.job.descriptor());
-  for (auto _ : state) beats.run(*rtl);
+  for ([[maybe_unused]] auto _ : state) beats.run(*rtl);
   report(state, c);
 }
 
 void rtl_stimulus(benchmark::State& state, const std::string& name) {
   Case c(name);
   const auto rtl = make_rtl_model(c.config, RtlFlavour::kPlain, 1);
-  for (auto _ : state) run_with_stimulus(*rtl, c.config, c.job);
+  for ([[maybe_unused]] auto _ : state) run_with_stimulus(*rtl, c.config, c.job);
   report(state, c);
 }
 
@@ -129,14 +129,14 @@ void core_constant_beats(benchmark::State& state, const std::string& name) {
   Case c(name);
   ArrayCore core(c.config);
   ConstantBeats beats(c.config, c.job.descriptor());
-  for (auto _ : state) beats.run(core);
+  for ([[maybe_unused]] auto _ : state) beats.run(core);
   report(state, c);
 }
 
 void core_stimulus(benchmark::State& state, const std::string& name) {
   Case c(name);
   ArrayCore core(c.config);
-  for (auto _ : state) run_with_stimulus(core, c.config, c.job);
+  for ([[maybe_unused]] auto _ : state) run_with_stimulus(core, c.config, c.job);
   report(state, c);
 }
 
@@ -144,7 +144,7 @@ void lockstep(benchmark::State& state, const std::string& name) {
   Case c(name);
   const auto rtl = make_rtl_model(c.config, RtlFlavour::kPlain, 1);
   ArrayCore core(c.config);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     c.job.again();
     Stimulus stimulus(c.config, c.job, 1);
     Lockstep pair(*rtl, core, stimulus);
@@ -186,7 +186,8 @@ class Driver : public sc_core::sc_module {
   sc_core::sc_out<ArrayStep> step_o{"step_o"};
   sc_core::sc_in<ArrayHandshakes> handshakes_i{"handshakes_i"};
 
-  Driver(sc_core::sc_module_name name, ConstantBeats& beats) : sc_module(name), beats_(beats) {
+  Driver(const sc_core::sc_module_name& name, ConstantBeats& beats)
+      : sc_module(name), beats_(beats) {
     SC_HAS_PROCESS(Driver);
     SC_METHOD(drive);
     sensitive << clk_i.neg();
@@ -211,7 +212,7 @@ class Driver : public sc_core::sc_module {
 void systemc_model(benchmark::State& state, const std::string& name) {
   Case c(name);
   ConstantBeats beats(c.config, c.job.descriptor());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.SetIterationTime(in_child([&] {
       sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
                                               sc_core::SC_DO_NOTHING);
@@ -238,7 +239,7 @@ void systemc_model(benchmark::State& state, const std::string& name) {
 
 void systemc_lockstep(benchmark::State& state, const std::string& name) {
   Case c(name);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.SetIterationTime(in_child([&] {
       const auto rtl = make_rtl_model(c.config, RtlFlavour::kPlain, 1);
       ArrayCore core(c.config);

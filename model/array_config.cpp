@@ -16,9 +16,9 @@ struct Field {
   int ArrayConfig::*member;
 };
 constexpr Field kFields[] = {
-    {"ra", &ArrayConfig::ra},       {"rw", &ArrayConfig::rw},     {"kl", &ArrayConfig::kl},
-    {"tm", &ArrayConfig::tm},       {"tn", &ArrayConfig::tn},     {"s", &ArrayConfig::s},
-    {"ba", &ArrayConfig::ba},       {"bw", &ArrayConfig::bw},     {"ac_w", &ArrayConfig::ac_w},
+    {"ra", &ArrayConfig::ra},       {"rw", &ArrayConfig::rw},       {"kl", &ArrayConfig::kl},
+    {"tm", &ArrayConfig::tm},       {"tn", &ArrayConfig::tn},       {"s", &ArrayConfig::s},
+    {"ba", &ArrayConfig::ba},       {"bw", &ArrayConfig::bw},       {"ac_w", &ArrayConfig::ac_w},
     {"acc_w", &ArrayConfig::acc_w}, {"p_max", &ArrayConfig::p_max}, {"q", &ArrayConfig::q},
 };
 
@@ -58,7 +58,8 @@ ArrayConfig make_ci(int ra, int rw, int s) {
 
 int min_ac_w(int kl) {
   int w = 2;
-  while ((std::uint64_t{1} << (w - 1)) <= std::uint64_t{65025} * static_cast<std::uint64_t>(kl)) ++w;
+  while ((std::uint64_t{1} << (w - 1)) <= std::uint64_t{65025} * static_cast<std::uint64_t>(kl))
+    ++w;
   return w;
 }
 
@@ -163,13 +164,15 @@ ArrayConfig load_array_config(const std::string& path) {
 
   std::map<std::string, int> lines;
   const auto scalar = [&](const YAML::Node& node, const std::string& field) {
-    if (!node.IsScalar()) throw input_error(path, node.Mark().line + 1, field, "no scalar", "one value");
+    if (!node.IsScalar())
+      throw input_error(path, node.Mark().line + 1, field, "no scalar", "one value");
     return node.Scalar();
   };
   for (const auto& entry : root) {
     const int line = entry.first.Mark().line + 1;
     const std::string key = scalar(entry.first, "key");
-    if (!lines.emplace(key, line).second) throw input_error(path, line, key, "the key twice", "each key once");
+    if (!lines.emplace(key, line).second)
+      throw input_error(path, line, key, "the key twice", "each key once");
     if (key == "preset") {
       const std::string own_name = config.name;
       const std::string wanted = scalar(entry.second, key);

@@ -11,18 +11,18 @@ namespace bitcycle {
 /// Parameters of the bit-serial array (DESIGN: "The accelerator"). All are elaboration-time in RTL.
 struct ArrayConfig {
   std::string name = "custom";
-  int ra = 1;       ///< digit width of the A (row) operand, bits per cycle: 1, 2, 4, 8
-  int rw = 1;       ///< digit width of the W (column) operand, bits per cycle: 1, 2, 4, 8
-  int kl = 64;      ///< lanes: elements of the reduction per cycle, 1..256
-  int tm = 16;      ///< rows of PEs, 1..64
-  int tn = 16;      ///< columns of PEs, 1..64
-  int s = 8;        ///< PEs of a column that share one wide accumulator; divides tm; 1 = private
-  int ba = 8;       ///< A words (kl bits) per cycle into the chunk registers; divides tm or multiple
-  int bw = 8;       ///< W words per cycle; divides tn or a multiple of it
-  int ac_w = 24;    ///< chunk accumulator width: 2^(ac_w-1) > 65025*kl, at most 32
-  int acc_w = 48;   ///< wide accumulator width: ac_w (+16 if p_max > 8) .. 64
-  int p_max = 16;   ///< widest operand, bits, 1..16
-  int q = 16;       ///< results drained per cycle; divides tn or a multiple of it, at most tm*tn
+  int ra = 1;      ///< digit width of the A (row) operand, bits per cycle: 1, 2, 4, 8
+  int rw = 1;      ///< digit width of the W (column) operand, bits per cycle: 1, 2, 4, 8
+  int kl = 64;     ///< lanes: elements of the reduction per cycle, 1..256
+  int tm = 16;     ///< rows of PEs, 1..64
+  int tn = 16;     ///< columns of PEs, 1..64
+  int s = 8;       ///< PEs of a column that share one wide accumulator; divides tm; 1 = private
+  int ba = 8;      ///< A words (kl bits) per cycle into the chunk registers; divides tm or multiple
+  int bw = 8;      ///< W words per cycle; divides tn or a multiple of it
+  int ac_w = 24;   ///< chunk accumulator width: 2^(ac_w-1) > 65025*kl, at most 32
+  int acc_w = 48;  ///< wide accumulator width: ac_w (+16 if p_max > 8) .. 64
+  int p_max = 16;  ///< widest operand, bits, 1..16
+  int q = 16;      ///< results drained per cycle; divides tn or a multiple of it, at most tm*tn
 
   /// Throws InputError (one line, names the parameter) if a rule above is broken. `file` and
   /// `lines` (by YAML key) locate the message when the values came from a file.

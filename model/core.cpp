@@ -147,9 +147,7 @@ bool ArrayCore::last_tile(const Walker& w) const {
   return w.m_rem <= static_cast<unsigned>(c_.tm) && w.n_rem <= static_cast<unsigned>(c_.tn);
 }
 
-void ArrayCore::load(Walker& w, const RawDescriptor& d, std::uint32_t k) {
-  w = {d.m, d.n, k, 1};
-}
+void ArrayCore::load(Walker& w, const RawDescriptor& d, std::uint32_t k) { w = {d.m, d.n, k, 1}; }
 
 void ArrayCore::advance(Walker& w, std::uint32_t kl, std::uint32_t k) {
   const bool last_k = w.k_rem <= kl;
@@ -209,9 +207,12 @@ void ArrayCore::step(const ArrayStep& in) {
   Cause cause = Cause::kNone;
   if (handshake) {
     const RawDescriptor& d = in.desc;
-    if (d.m == 0 || d.n == 0 || d.k == 0) cause = Cause::kDimZero;
-    else if (d.pa == 0 || d.pw == 0) cause = Cause::kWidthZero;
-    else if (d.pa > c_.p_max || d.pw > c_.p_max) cause = Cause::kWidthOver;
+    if (d.m == 0 || d.n == 0 || d.k == 0)
+      cause = Cause::kDimZero;
+    else if (d.pa == 0 || d.pw == 0)
+      cause = Cause::kWidthZero;
+    else if (d.pa > c_.p_max || d.pw > c_.p_max)
+      cause = Cause::kWidthOver;
   }
   const bool start = handshake && cause == Cause::kNone;
   const bool finish = dr_valid_ != 0 && in.res_ready && dr_last_ != 0;

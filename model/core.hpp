@@ -42,10 +42,10 @@ class ArrayCore final : public Array {
   };
   struct Side {  // chunk and operand registers of the rows (columns)
     int count = 0, radix = 1;
-    std::size_t digit_words = 1;        ///< 64-bit words of a packed digit
-    std::vector<std::uint64_t> chunk;   ///< [row][bank*p_max + plane][word]
-    std::vector<std::uint64_t> digit;   ///< [row][digit word], lane-major
-    std::vector<std::int32_t> value;    ///< decoded digits (not architectural)
+    std::size_t digit_words = 1;       ///< 64-bit words of a packed digit
+    std::vector<std::uint64_t> chunk;  ///< [row][bank*p_max + plane][word]
+    std::vector<std::uint64_t> digit;  ///< [row][digit word], lane-major
+    std::vector<std::int32_t> value;   ///< decoded digits (not architectural)
   };
 
   // Combinational signals, functions of the registers alone.
@@ -89,8 +89,8 @@ class ArrayCore final : public Array {
   int digits(int bits, int radix, int second) const;
 
   ArrayConfig c_;
-  int groups_ = 1;        ///< accumulator groups of a column
-  int ones_group_ = 1;    ///< PEs of a group of the ones row
+  int groups_ = 1;      ///< accumulator groups of a column
+  int ones_group_ = 1;  ///< PEs of a group of the ones row
   int rows_per_beat_ = 1, cols_per_beat_ = 1;
   std::size_t lane_words_ = 1;
   std::uint32_t ac_mask_ = 0;
@@ -107,9 +107,9 @@ class ArrayCore final : public Array {
   // bc_seq
   std::uint8_t run_ = 0, init_ = 0, bank_ = 0, acc_bank_ = 0, si_ = 0, sj_ = 0;
   std::uint8_t f_ = 0, s_ = 0, d_ = 0, first_ = 0, idle_ = 0;
-  std::size_t position_ = 0;                       ///< in the pass (not architectural)
-  const std::vector<Pair>* pass_ = nullptr;        ///< the pass (not architectural)
-  std::array<std::vector<Pair>, 81> pair_table_;   ///< walk of every pass size
+  std::size_t position_ = 0;                      ///< in the pass (not architectural)
+  const std::vector<Pair>* pass_ = nullptr;       ///< the pass (not architectural)
+  std::array<std::vector<Pair>, 81> pair_table_;  ///< walk of every pass size
   // operand stage
   Side a_, w_;
   std::uint8_t op_valid_ = 0, op_first_ = 0, op_last_ = 0, op_a_neg_ = 0, op_w_neg_ = 0;
@@ -124,7 +124,7 @@ class ArrayCore final : public Array {
   // flush stage (s > 1 only)
   std::uint8_t hold_valid_ = 0, hold_index_ = 0;
   Pass hold_;
-  std::vector<std::uint64_t> acc_;      ///< [column incl. ones][group][bank*s + index]
+  std::vector<std::uint64_t> acc_;        ///< [column incl. ones][group][bank*s + index]
   std::vector<std::uint64_t> acc_sum_w_;  ///< ones row: [group][bank*ones_group + index]
   // bc_drain
   std::uint8_t dr_busy_ = 0, dr_bank_ = 0, dr_row_ = 0, dr_grp_ = 0, dr_valid_ = 0, dr_last_ = 0;

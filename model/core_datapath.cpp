@@ -87,9 +87,9 @@ void ArrayCore::select_side(Side& side, std::uint64_t enabled, int digit, int bi
   }
   for (int r = 0; r < side.count; ++r) {
     if ((enabled >> r & 1U) == 0) continue;
-    const std::uint64_t* bank =
-        &side.chunk[(static_cast<std::size_t>(r) * planes +
-                     static_cast<std::size_t>(bank_ * c_.p_max)) * lane_words_];
+    const std::uint64_t* bank = &side.chunk[(static_cast<std::size_t>(r) * planes +
+                                             static_cast<std::size_t>(bank_ * c_.p_max)) *
+                                            lane_words_];
     std::uint64_t* out = &side.digit[static_cast<std::size_t>(r) * side.digit_words];
     if (radix == 1) {
       std::copy_n(bank + static_cast<std::size_t>(digit) * lane_words_, lane_words_, out);

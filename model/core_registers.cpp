@@ -7,12 +7,12 @@ namespace bitcycle {
 
 void ArrayCore::list_registers() {
   const auto one = [&](const std::string& name, auto& value, int bits) {
-    registers_.push_back({"bc_array." + name, &value, 1, sizeof(value),
-                          static_cast<std::size_t>(bits)});
+    registers_.push_back(
+        {"bc_array." + name, &value, 1, sizeof(value), static_cast<std::size_t>(bits)});
   };
   const auto packed = [&](const std::string& name, std::vector<std::uint64_t>& words, int bits) {
-    registers_.push_back({"bc_array." + name, words.data(), 1, words.size() * 8,
-                          static_cast<std::size_t>(bits)});
+    registers_.push_back(
+        {"bc_array." + name, words.data(), 1, words.size() * 8, static_cast<std::size_t>(bits)});
   };
   const auto clog2 = [](int value) {
     int bits = 0;

@@ -34,8 +34,9 @@ void check_descriptor(const ArrayConfig& config, const Descriptor& d) {
   dimension("k", d.gemm.k);
   const auto width = [&](const char* name, int bits) {
     if (bits < 1 || bits > config.p_max) {
-      throw input_error("", 0, name, std::to_string(bits),
-                        "1 to P_MAX = " + std::to_string(config.p_max) + " of array " + config.name);
+      throw input_error(
+          "", 0, name, std::to_string(bits),
+          "1 to P_MAX = " + std::to_string(config.p_max) + " of array " + config.name);
     }
   };
   width("bits of A", d.a.bits);
@@ -47,8 +48,8 @@ GemmTiming gemm_timing(const ArrayConfig& c, const Descriptor& d) {
   GemmTiming t;
   for (int i = 0; i < super_digits(d.a.bits); ++i) {
     for (int j = 0; j < super_digits(d.w.bits); ++j) {
-      const std::uint64_t pairs = u64(super_digit_digits(d.a.bits, c.ra, i)) *
-                                  u64(super_digit_digits(d.w.bits, c.rw, j));
+      const std::uint64_t pairs =
+          u64(super_digit_digits(d.a.bits, c.ra, i)) * u64(super_digit_digits(d.w.bits, c.rw, j));
       t.digit_pairs += pairs;
       t.p += std::max(pairs, u64(c.s));
       ++t.passes;
@@ -86,8 +87,8 @@ GemmEvents gemm_events(const ArrayConfig& c, const Descriptor& d) {
   std::uint64_t idle = 0;
   for (int i = 0; i < super_digits(d.a.bits); ++i) {
     for (int j = 0; j < super_digits(d.w.bits); ++j) {
-      const std::uint64_t pairs = u64(super_digit_digits(d.a.bits, c.ra, i)) *
-                                  u64(super_digit_digits(d.w.bits, c.rw, j));
+      const std::uint64_t pairs =
+          u64(super_digit_digits(d.a.bits, c.ra, i)) * u64(super_digit_digits(d.w.bits, c.rw, j));
       if (pairs < u64(c.s)) idle += u64(c.s) - pairs;
     }
   }
@@ -109,6 +110,5 @@ GemmEvents gemm_events(const ArrayConfig& c, const Descriptor& d) {
   e.idle_lanes = e.lane_slots - e.useful_products;
   return e;
 }
-
 
 }  // namespace bitcycle

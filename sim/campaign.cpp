@@ -26,12 +26,18 @@ class Draws {
 std::uint64_t random_size(Draws& draw, int unit, std::uint64_t most) {
   const auto u = static_cast<std::uint64_t>(unit);
   switch (draw.below(6)) {
-    case 0: return 1;
-    case 1: return u;
-    case 2: return u + 1;
-    case 3: return u > 1 ? u - 1 : 1;
-    case 4: return u * (1 + draw.below(most));
-    default: return 1 + draw.below(u * most);
+    case 0:
+      return 1;
+    case 1:
+      return u;
+    case 2:
+      return u + 1;
+    case 3:
+      return u > 1 ? u - 1 : 1;
+    case 4:
+      return u * (1 + draw.below(most));
+    default:
+      return 1 + draw.below(u * most);
   }
 }
 
@@ -43,7 +49,8 @@ GemmJob make_job(const ArrayConfig& config, Draws& draw, Precision a, Precision 
             random_size(draw, config.kl, 4)};
   d.a = a;
   d.w = w;
-  const auto pattern = kOperandPatterns[draw.below(2) == 0 ? 0 : draw.below(kOperandPatterns.size())];
+  const auto pattern =
+      kOperandPatterns[draw.below(2) == 0 ? 0 : draw.below(kOperandPatterns.size())];
   job.operands = make_operands(pattern, d.gemm.m, d.gemm.n, d.gemm.k, a, w, draw());
   job.label = fmt::format("{} {}", describe(d), operand_pattern_name(pattern));
   return job;
@@ -76,7 +83,9 @@ void JudgedJobs::finished(const GemmJob& job, JobResult result) {
 
 GemmJob random_job(const ArrayConfig& config, std::uint64_t seed, std::uint64_t number) {
   Draws draw(seed, number);
-  const auto width = [&] { return static_cast<int>(1 + draw.below(static_cast<unsigned>(config.p_max))); };
+  const auto width = [&] {
+    return static_cast<int>(1 + draw.below(static_cast<unsigned>(config.p_max)));
+  };
   const int pa = width();
   const int pw = width();
   const std::uint64_t signs = draw();
@@ -89,12 +98,24 @@ GemmJob random_job(const ArrayConfig& config, std::uint64_t seed, std::uint64_t 
     // Illegal in one field; the array must refuse it and go on unharmed.
     Descriptor& d = job.descriptor;
     switch (draw.below(6)) {
-      case 0: d.gemm.m = 0; break;
-      case 1: d.gemm.n = 0; break;
-      case 2: d.gemm.k = 0; break;
-      case 3: d.a.bits = 0; break;
-      case 4: d.w.bits = 0; break;
-      default: d.a.bits = config.p_max + 1; break;
+      case 0:
+        d.gemm.m = 0;
+        break;
+      case 1:
+        d.gemm.n = 0;
+        break;
+      case 2:
+        d.gemm.k = 0;
+        break;
+      case 3:
+        d.a.bits = 0;
+        break;
+      case 4:
+        d.w.bits = 0;
+        break;
+      default:
+        d.a.bits = config.p_max + 1;
+        break;
     }
     job.label = describe(d);
   }

@@ -17,11 +17,11 @@ struct CampaignTotals {
   std::uint64_t gemms = 0;
   std::uint64_t tiles = 0;
   std::uint64_t refused = 0;
-  std::uint64_t stalled = 0;          ///< jobs with random stalls
-  std::uint64_t overflows = 0;        ///< jobs that raised the overflow flag
-  std::uint64_t cycles = 0;           ///< by the RTL's ports, stalls included
-  std::uint64_t formula_cycles = 0;   ///< of the jobs without stalls
-  std::string failure;                ///< the first job that was wrong, one line; "" if none
+  std::uint64_t stalled = 0;         ///< jobs with random stalls
+  std::uint64_t overflows = 0;       ///< jobs that raised the overflow flag
+  std::uint64_t cycles = 0;          ///< by the RTL's ports, stalls included
+  std::uint64_t formula_cycles = 0;  ///< of the jobs without stalls
+  std::string failure;               ///< the first job that was wrong, one line; "" if none
 };
 
 /// Makes jobs with a function of their number and judges each. After the first failure it hands

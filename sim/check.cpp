@@ -33,8 +33,8 @@ struct Sample {
   std::string label;
 };
 
-Sample take_window(const ArrayConfig& array, const CheckItem& item, bool want_edge,
-                   bool may_be_two, std::uint64_t random) {
+Sample take_window(const ArrayConfig& array, const CheckItem& item, bool want_edge, bool may_be_two,
+                   std::uint64_t random) {
   const auto tm = static_cast<std::uint64_t>(array.tm);
   const auto tn = static_cast<std::uint64_t>(array.tn);
   const Gemm& g = item.descriptor.gemm;
@@ -205,7 +205,8 @@ CheckVerdict check_tiles(const std::vector<CheckItem>& items, std::uint64_t tile
   verdict.pass = verdict.text.empty();
   if (verdict.pass) {
     verdict.text = fmt::format(
-        "{} tiles of this job ({}; {} windows at an edge) ran on the RTL: all {} registers equal to "
+        "{} tiles of this job ({}; {} windows at an edge) ran on the RTL: all {} registers equal "
+        "to "
         "the SystemC model in each of {} cycles, results equal to golden, cycles and events equal "
         "to the formula (seed {})",
         verdict.tiles, coverage, edges, registers, verdict.cycles, seed);

@@ -118,8 +118,7 @@ CosimOptions read_options(const po::variables_map& values) {
   const Gemm& g = o.descriptor.gemm;
   constexpr u128 kMostElements = u128{1} << 28;
   if (u128{g.m} * g.k + u128{g.n} * g.k + u128{g.m} * g.n > kMostElements) {
-    throw input_error("", 0, "--m --n --k",
-                      fmt::format("{} x {} x {}", g.m, g.n, g.k),
+    throw input_error("", 0, "--m --n --k", fmt::format("{} x {} x {}", g.m, g.n, g.k),
                       "at most 2^28 operand and result elements; 'compare' costs larger GEMMs");
   }
   if (is_given(values, "inject")) o.inject = parse_injection(text_of(values, "inject"));
@@ -158,12 +157,12 @@ nlohmann::ordered_json to_json(const CosimOptions& o, const CosimReport& r) {
 void print_report(const CosimOptions& o, const CosimReport& r) {
   const bool campaign = o.random > 0 || o.all_precisions > 0;
   fmt::print("array      {}  ({})\n", o.array.name, rtl_parameters(o.array));
-  fmt::print("work       {}\n", campaign ? fmt::format("{} GEMMs, {} tiles, {} refused on purpose, "
-                                                       "{} with random stalls, {} overflowed",
-                                                       r.totals.gemms, r.totals.tiles,
-                                                       r.totals.refused, r.totals.stalled,
-                                                       r.totals.overflows)
-                                         : describe(o.descriptor));
+  fmt::print("work       {}\n", campaign
+                                    ? fmt::format("{} GEMMs, {} tiles, {} refused on purpose, "
+                                                  "{} with random stalls, {} overflowed",
+                                                  r.totals.gemms, r.totals.tiles, r.totals.refused,
+                                                  r.totals.stalled, r.totals.overflows)
+                                    : describe(o.descriptor));
   fmt::print("compared   {} registers and all ports, RTL with SystemC model, every cycle\n",
              r.registers);
   fmt::print("cycles     RTL {}   SystemC {}   formula {}{}\n", r.cycles_rtl, r.cycles_model,
@@ -172,8 +171,10 @@ void print_report(const CosimOptions& o, const CosimReport& r) {
                  ? "   (GEMMs without stalls; the others were within their bounds)"
                  : "");
   if (r.pass) {
-    fmt::print("verdict    PASS: registers, results, sums, flags, events and cycles agree "
-               "(seed {})\n", o.seed);
+    fmt::print(
+        "verdict    PASS: registers, results, sums, flags, events and cycles agree "
+        "(seed {})\n",
+        o.seed);
   } else {
     fmt::print("verdict    FAIL: {} (seed {})\n", r.failure, o.seed);
   }
@@ -227,11 +228,12 @@ int cmd_verilate(const std::vector<std::string>& args) {
   if (values.count("help") > 0) {
     std::ostringstream text;
     text << options;
-    fmt::print("Usage: bitcycle verilate --arch NAME|FILE --out FILE.so [options]\n\n"
-               "Verilates the array's RTL ahead of time. The other commands do so by themselves, "
-               "into a cache.\n\nExample:\n"
-               "  bitcycle verilate --arch ci-1x1-s4 --flavour wave --out array.so\n\n{}",
-               text.str());
+    fmt::print(
+        "Usage: bitcycle verilate --arch NAME|FILE --out FILE.so [options]\n\n"
+        "Verilates the array's RTL ahead of time. The other commands do so by themselves, "
+        "into a cache.\n\nExample:\n"
+        "  bitcycle verilate --arch ci-1x1-s4 --flavour wave --out array.so\n\n{}",
+        text.str());
     return 0;
   }
   if (values.count("arch") == 0) throw input_error("", 0, "--arch", "nothing", "an array");

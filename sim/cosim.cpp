@@ -19,9 +19,8 @@ constexpr std::uint64_t kWaveAfter = 20;
 
 JudgedJobs::Maker job_maker(const CosimOptions& o) {
   if (o.all_precisions > 0) {
-    return [&o](std::uint64_t n) {
-      return all_precisions_job(o.array, o.seed, n, o.all_precisions);
-    };
+    return
+        [&o](std::uint64_t n) { return all_precisions_job(o.array, o.seed, n, o.all_precisions); };
   }
   if (o.random > 0) {
     return [&o](std::uint64_t n) {
@@ -119,9 +118,9 @@ CosimReport cosim(const CosimOptions& o) {
   report.mismatch = outcome.mismatch;
   if (outcome.mismatch) {
     const Mismatch& m = *outcome.mismatch;
-    report.failure = fmt::format("cycle {}: {}: RTL {}, model {}{}", m.cycle, m.signal, m.rtl,
-                                 m.model,
-                                 stimulus.done() ? "" : " (GEMM " + stimulus.job().label + ")");
+    report.failure =
+        fmt::format("cycle {}: {}: RTL {}, model {}{}", m.cycle, m.signal, m.rtl, m.model,
+                    stimulus.done() ? "" : " (GEMM " + stimulus.job().label + ")");
   } else if (!outcome.stopped.empty()) {
     report.failure = outcome.stopped;
   } else {

@@ -14,20 +14,20 @@ namespace bitcycle {
 
 struct CosimOptions {
   ArrayConfig array;
-  std::string rtl_model;          ///< shared object to use instead of the library's; "" = library
+  std::string rtl_model;  ///< shared object to use instead of the library's; "" = library
   std::uint64_t seed = 1;
   // One GEMM ...
   Descriptor descriptor;
   OperandPattern pattern = OperandPattern::kUniform;
   StallPattern stalls;
   // ... or a campaign.
-  std::uint64_t random = 0;       ///< random GEMMs
+  std::uint64_t random = 0;          ///< random GEMMs
   std::uint64_t all_precisions = 0;  ///< times every precision pair and sign mode
-  std::uint64_t max_cycles = 0;   ///< 0 = no limit
-  std::string wave;               ///< FST file: of the whole run, or around a mismatch
+  std::uint64_t max_cycles = 0;      ///< 0 = no limit
+  std::string wave;                  ///< FST file: of the whole run, or around a mismatch
   std::optional<Injection> inject;
-  bool systemc = true;            ///< under the SystemC kernel (once in a process)
-  bool progress = false;          ///< one line on stderr, rewritten
+  bool systemc = true;    ///< under the SystemC kernel (once in a process)
+  bool progress = false;  ///< one line on stderr, rewritten
 };
 
 struct CosimReport {
@@ -36,8 +36,8 @@ struct CosimReport {
   std::uint64_t registers = 0;
   CampaignTotals totals;
   std::optional<Mismatch> mismatch;
-  std::string failure;            ///< one line if not pass
-  std::string wave;               ///< file written, "" if none
+  std::string failure;  ///< one line if not pass
+  std::string wave;     ///< file written, "" if none
 };
 
 /// Throws InputError for bad options. A wrong RTL is reported, not thrown.

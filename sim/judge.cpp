@@ -36,8 +36,7 @@ Cause expected_cause(const ArrayConfig& config, const Descriptor& d) {
 std::optional<std::string> judge_values(const ArrayConfig& config, const GemmJob& job,
                                         const JobResult& result) {
   const Descriptor& d = job.descriptor;
-  const GoldenResult golden =
-      golden_gemm(job.operands.a, d.a, job.operands.w, d.w, config.acc_w);
+  const GoldenResult golden = golden_gemm(job.operands.a, d.a, job.operands.w, d.w, config.acc_w);
   for (Eigen::Index m = 0; m < golden.c.rows(); ++m) {
     for (Eigen::Index n = 0; n < golden.c.cols(); ++n) {
       if (result.c(m, n) != golden.c(m, n)) {
@@ -70,8 +69,8 @@ std::optional<std::string> judge_values(const ArrayConfig& config, const GemmJob
 }  // namespace
 
 std::string describe(const Descriptor& d) {
-  return fmt::format("m={} n={} k={} {}x{} {}{}", d.gemm.m, d.gemm.n, d.gemm.k, d.a.bits,
-                     d.w.bits, d.a.is_signed ? 's' : 'u', d.w.is_signed ? 's' : 'u');
+  return fmt::format("m={} n={} k={} {}x{} {}{}", d.gemm.m, d.gemm.n, d.gemm.k, d.a.bits, d.w.bits,
+                     d.a.is_signed ? 's' : 'u', d.w.is_signed ? 's' : 'u');
 }
 
 std::optional<std::string> judge(const ArrayConfig& config, const GemmJob& job,
@@ -93,10 +92,9 @@ std::optional<std::string> judge(const ArrayConfig& config, const GemmJob& job,
   const std::uint64_t cycles = gemm_timing(config, job.descriptor).cycles;
   const std::uint64_t most = cycles + (job.stalls.any() ? result.injected_cycles : 0);
   if (result.cycles < cycles || result.cycles > most) {
-    return job.stalls.any()
-               ? fmt::format("cycles: RTL {}, formula {} to {} with {} stall cycles",
-                             result.cycles, cycles, most, result.injected_cycles)
-               : fmt::format("cycles: RTL {}, formula {}", result.cycles, cycles);
+    return job.stalls.any() ? fmt::format("cycles: RTL {}, formula {} to {} with {} stall cycles",
+                                          result.cycles, cycles, most, result.injected_cycles)
+                            : fmt::format("cycles: RTL {}, formula {}", result.cycles, cycles);
   }
   return std::nullopt;
 }

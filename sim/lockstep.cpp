@@ -35,9 +35,8 @@ RegisterView find_register(const std::vector<RegisterView>& registers, const std
 
 Injection parse_injection(const std::string& text) {
   const std::size_t second = text.rfind(':');
-  const std::size_t first = second == 0 || second == std::string::npos
-                                ? std::string::npos
-                                : text.rfind(':', second - 1);
+  const std::size_t first =
+      second == 0 || second == std::string::npos ? std::string::npos : text.rfind(':', second - 1);
   const auto number = [&](const std::string& digits) {
     if (digits.empty() || digits.size() > 18 ||
         digits.find_first_not_of("0123456789") != std::string::npos) {

@@ -16,8 +16,8 @@ namespace bitcycle {
 
 /// Flips one bit of an RTL register before the edge of a cycle.
 struct Injection {
-  std::string reg;          ///< full name, or a unique end of it: "g_pe[0].u_pe.ac_q"
-  std::uint64_t bit = 0;    ///< counted through the elements of a register file
+  std::string reg;        ///< full name, or a unique end of it: "g_pe[0].u_pe.ac_q"
+  std::uint64_t bit = 0;  ///< counted through the elements of a register file
   std::uint64_t cycle = 0;
 };
 
@@ -33,7 +33,7 @@ struct LockstepOptions {
 
 /// How a lockstep ended.
 struct LockstepOutcome {
-  std::uint64_t cycles = 0;          ///< edges given to both
+  std::uint64_t cycles = 0;  ///< edges given to both
   /// Busy cycles of the jobs that were legal and free of stalls, by each side's own ports: what
   /// the formula must give.
   std::uint64_t cycles_rtl = 0, cycles_model = 0;

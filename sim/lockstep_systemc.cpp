@@ -16,7 +16,10 @@ class Bench : public sc_core::sc_module {
   sc_core::sc_in<bool> clk_i{"clk_i"};
 
   Bench(sc_core::sc_module_name name, Lockstep& pair, std::size_t& running)
-      : sc_module(name), pair_(pair), running_(running), rtl_("rtl", pair.rtl()),
+      : sc_module(name),
+        pair_(pair),
+        running_(running),
+        rtl_("rtl", pair.rtl()),
         model_("model", pair.model()) {
     rtl_.clk_i(clk_i);
     rtl_.step_i(rtl_step_);
@@ -66,8 +69,8 @@ void run_under_systemc(const std::vector<Lockstep*>& pairs) {
   sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
                                           sc_core::SC_DO_NOTHING);
   // The falling edge comes first: check() drives before the first rising edge.
-  sc_core::sc_clock clock("clk", sc_core::sc_time(1, sc_core::SC_NS), 0.5,
-                          sc_core::SC_ZERO_TIME, false);
+  sc_core::sc_clock clock("clk", sc_core::sc_time(1, sc_core::SC_NS), 0.5, sc_core::SC_ZERO_TIME,
+                          false);
   std::vector<std::unique_ptr<Bench>> benches;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const std::string name = "bench" + std::to_string(i);

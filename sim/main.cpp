@@ -25,9 +25,10 @@ constexpr Command kCommands[] = {
 };
 
 void print_usage() {
-  fmt::print("bitcycle {}: what a precision schedule costs on a bit-serial MAC array\n\n"
-             "Usage: bitcycle COMMAND [options]     (COMMAND --help explains it)\n\n",
-             bitcycle::program_version());
+  fmt::print(
+      "bitcycle {}: what a precision schedule costs on a bit-serial MAC array\n\n"
+      "Usage: bitcycle COMMAND [options]     (COMMAND --help explains it)\n\n",
+      bitcycle::program_version());
   for (const auto& command : kCommands) fmt::print("  {:<10} {}\n", command.name, command.what);
   fmt::print("\nExit codes: 0 done, 1 a check failed, 2 wrong use or bad input.\n");
 }

@@ -77,7 +77,8 @@ fs::path cache_dir() {
     return std::string(value != nullptr ? value : "");
   };
   if (const std::string own = from("BITCYCLE_CACHE"); !own.empty()) return own;
-  if (const std::string xdg = from("XDG_CACHE_HOME"); !xdg.empty()) return fs::path(xdg) / "bitcycle";
+  if (const std::string xdg = from("XDG_CACHE_HOME"); !xdg.empty())
+    return fs::path(xdg) / "bitcycle";
   const std::string home = from("HOME");
   return home.empty() ? fs::temp_directory_path() / "bitcycle" : fs::path(home) / ".cache/bitcycle";
 }
@@ -100,7 +101,8 @@ std::string prebuilt(const ArrayConfig& config, RtlFlavour flavour) {
   for (const auto* list : {&array_presets(), &ci_configs()}) {
     for (const auto& known : *list) {
       if (known.key() != config.key()) continue;
-      const fs::path file = fs::path(build_dir()) / "rtl" / to_string(flavour) / (known.name + ".so");
+      const fs::path file =
+          fs::path(build_dir()) / "rtl" / to_string(flavour) / (known.name + ".so");
       if (fs::exists(file)) return file.string();
     }
   }
@@ -111,9 +113,12 @@ std::string prebuilt(const ArrayConfig& config, RtlFlavour flavour) {
 
 std::string to_string(RtlFlavour flavour) {
   switch (flavour) {
-    case RtlFlavour::kPlain: return "plain";
-    case RtlFlavour::kWave: return "wave";
-    case RtlFlavour::kInject: return "inject";
+    case RtlFlavour::kPlain:
+      return "plain";
+    case RtlFlavour::kWave:
+      return "wave";
+    case RtlFlavour::kInject:
+      return "inject";
   }
   return "";
 }
@@ -126,8 +131,9 @@ RtlFlavour parse_flavour(const std::string& text) {
 }
 
 std::string rtl_parameters(const ArrayConfig& c) {
-  return fmt::format("RA={} RW={} KL={} TM={} TN={} S={} BA={} BW={} AC_W={} ACC_W={} P_MAX={} Q={}",
-                     c.ra, c.rw, c.kl, c.tm, c.tn, c.s, c.ba, c.bw, c.ac_w, c.acc_w, c.p_max, c.q);
+  return fmt::format(
+      "RA={} RW={} KL={} TM={} TN={} S={} BA={} BW={} AC_W={} ACC_W={} P_MAX={} Q={}", c.ra, c.rw,
+      c.kl, c.tm, c.tn, c.s, c.ba, c.bw, c.ac_w, c.acc_w, c.p_max, c.q);
 }
 
 void verilate_array(const ArrayConfig& config, RtlFlavour flavour, const std::string& out,
@@ -195,8 +201,7 @@ std::unique_ptr<RtlModel> make_rtl_model(const ArrayConfig& config, RtlFlavour f
       return load_rtl_model(file, seed);
     }
   }
-  const fs::path file =
-      cache_dir() / source_hash() / to_string(flavour) / (config.key() + ".so");
+  const fs::path file = cache_dir() / source_hash() / to_string(flavour) / (config.key() + ".so");
   if (!fs::exists(file)) {
     fmt::print(stderr, "bitcycle: verilating array {} ({}), once; kept in {}\n", config.name,
                to_string(flavour), cache_dir().string());

@@ -90,7 +90,7 @@ void Stimulus::offer() {
   offered_ = true;
   accepted_at_ = cycle_;
   legal_ = d.gemm.m > 0 && d.gemm.n > 0 && d.gemm.k > 0 && d.a.bits > 0 && d.w.bits > 0 &&
-                     d.a.bits <= config_.p_max && d.w.bits <= config_.p_max;
+           d.a.bits <= config_.p_max && d.w.bits <= config_.p_max;
   if (!legal_) return;  // the array refuses it: no operands
   a_.reset();
   w_.reset();

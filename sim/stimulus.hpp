@@ -37,7 +37,7 @@ struct JobResult {
   AccMatrix c;               ///< M x N, sign-extended
   std::vector<std::int64_t> sum_a, sum_w;
   bool overflow = false;
-  GemmEvents events;  ///< counted from the ports; formula-only fields stay 0
+  GemmEvents events;                  ///< counted from the ports; formula-only fields stay 0
   std::uint64_t freeze_cycles = 0;    ///< the pipeline waited for the drain
   std::uint64_t injected_cycles = 0;  ///< cycles in which something was withheld
   bool refused = false;
@@ -88,11 +88,11 @@ class Stimulus {
   std::uint64_t seed_;
   std::optional<GemmJob> job_;
   std::uint64_t jobs_done_ = 0;
-  bool active_ = false;                     ///< a descriptor runs
+  bool active_ = false;   ///< a descriptor runs
   bool legal_ = false;    ///< the job on offer or running is one that the array accepts
   bool offered_ = false;  ///< a descriptor was on the port at the last edge
   bool a_taken_ = false, w_taken_ = false;  ///< a beat was taken at the last edge
-  bool injected_ = false;  ///< something was withheld at the last edge
+  bool injected_ = false;                   ///< something was withheld at the last edge
   std::uint64_t cycle_ = 0;
   std::uint64_t accepted_at_ = 0;
   BitPlanes a_planes_, w_planes_;

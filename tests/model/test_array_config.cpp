@@ -51,7 +51,7 @@ template <typename Change>
 std::string validation_error(const Change& change) {
   ArrayConfig c;
   change(c);
-  const std::string text = error_text([&] { c.validate(); });
+  std::string text = error_text([&] { c.validate(); });
   CHECK(text.find('\n') == std::string::npos);
   return text;
 }

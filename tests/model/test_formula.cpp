@@ -329,7 +329,7 @@ TEST_CASE("cycles grow by whole tiles and whole chunks") {
 TEST_CASE("illegal descriptors are refused as the RTL refuses them") {
   const ArrayConfig c = resolve_array("serial-1x1");
   const auto text = [&](const Descriptor& d) {
-    const std::string first = error_text([&] { gemm_timing(c, d); });
+    std::string first = error_text([&] { gemm_timing(c, d); });
     CHECK(error_text([&] { gemm_events(c, d); }) == first);
     CHECK(error_text([&] { check_descriptor(c, d); }) == first);
     return first;

@@ -15,6 +15,11 @@ std::uint32_t next(std::uint32_t ac, bool first, int d, std::int64_t sum, std::u
   return static_cast<std::uint32_t>(base + sum) & mask;
 }
 
+std::size_t at(int row, int stride, int column) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(stride) +
+         static_cast<std::size_t>(column);
+}
+
 }  // namespace
 
 TEST_CASE("popcount_tile adds or subtracts the ones of every PE") {
@@ -45,7 +50,7 @@ TEST_CASE("popcount_tile adds or subtracts the ones of every PE") {
           ones += static_cast<std::int64_t>((a[static_cast<std::size_t>(r)] >> lane & 1U) &
                                             (w[static_cast<std::size_t>(c)] >> lane & 1U));
         }
-        auto& to = want[static_cast<std::size_t>(r * stride + c)];
+        auto& to = want[at(r, stride, c)];
         to = next(to, first, d, negate ? -ones : ones, mask);
       }
     }
@@ -80,10 +85,9 @@ TEST_CASE("product_tile adds the digit products of every PE") {
       for (int c = 0; c < n; ++c) {
         std::int64_t sum = 0;
         for (int l = 0; l < lanes; ++l) {
-          sum += std::int64_t{a[static_cast<std::size_t>(r * lanes + l)]} *
-                 w[static_cast<std::size_t>(l * stride + c)];
+          sum += std::int64_t{a[at(r, lanes, l)]} * w[at(l, stride, c)];
         }
-        auto& to = want[static_cast<std::size_t>(r * stride + c)];
+        auto& to = want[at(r, stride, c)];
         to = next(to, first, d, sum, mask);
       }
     }

@@ -14,6 +14,7 @@ namespace {
 
 using namespace bitcycle;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 
 // "bc_array.g_col[3].g_pe[0].u_pe.ac_q" -> "bc_array.g_col[].g_pe[].u_pe.ac_q".
 std::string class_of(const std::string& name) {
@@ -40,7 +41,7 @@ std::set<std::string> never_caught(const char* name, unsigned seed) {
   constexpr int kTries = 40;
   const ArrayConfig config = resolve_array(name);
   const LockstepRun clean = run_lockstep(config, busy_jobs(), 1);
-  REQUIRE(clean.failure == "");
+  REQUIRE_THAT(clean.failure, Equals(""));
   std::map<std::string, std::vector<RegisterView>> classes;
   ArrayCore core(config);
   for (const auto& view : core.registers()) classes[class_of(view.name)].push_back(view);
@@ -57,12 +58,12 @@ std::set<std::string> never_caught(const char* name, unsigned seed) {
                                  random() % clean.outcome.cycles};
       options.max_cycles = 100'000;  // a wrong RTL may wait for ever
       const LockstepRun run = run_lockstep(config, busy_jobs(), 1, options);
-      caught = run.failure != "";
+      caught = !run.failure.empty();
       if (!run.outcome.mismatch) continue;
       // The report: not before the flip, a place and two values.
       const Mismatch& m = *run.outcome.mismatch;
       CHECK(m.cycle > options.inject->cycle);
-      CHECK(m.signal.find_first_of("_") != std::string::npos);
+      CHECK(m.signal.find('_') != std::string::npos);
       CHECK(m.rtl != m.model);
     }
     if (!caught) missed.insert(class_name);

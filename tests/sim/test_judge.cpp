@@ -11,6 +11,7 @@ namespace {
 
 using namespace bitcycle;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 
 // Keeps the one result of its one job.
 class OneJob : public JobSource {
@@ -61,7 +62,7 @@ std::string verdict(const ArrayConfig& config, const GemmJob& job, const JobResu
 
 TEST_CASE("judge: a right result passes") {
   const GemmJob job = make_job(kDescriptor);
-  CHECK(verdict(kArray, job, right_result(kArray, job)) == "");
+  CHECK_THAT(verdict(kArray, job, right_result(kArray, job)), Equals(""));
 }
 
 TEST_CASE("judge: every single value counts") {
@@ -136,7 +137,7 @@ TEST_CASE("judge: the overflow flag is demanded where golden decides it") {
     const GemmJob job = make_job({{1, 1, 64}, wide, wide}, OperandPattern::kMaximum);
     JobResult result = right_result(narrow, job);
     REQUIRE(result.overflow);
-    CHECK(verdict(narrow, job, result) == "");
+    CHECK_THAT(verdict(narrow, job, result), Equals(""));
     result.overflow = false;
     CHECK_THAT(verdict(narrow, job, result), Contains("does not fit but the overflow flag is 0"));
   }
@@ -157,7 +158,7 @@ TEST_CASE("judge: the overflow flag is demanded where golden decides it") {
     REQUIRE_FALSE(golden.cannot_overflow);
     for (const bool flag : {false, true}) {
       result.overflow = flag;
-      CHECK(verdict(narrow, job, result) == "");
+      CHECK_THAT(verdict(narrow, job, result), Equals(""));
     }
   }
 }
@@ -168,14 +169,14 @@ TEST_CASE("judge: stalls widen the cycles to a bound, nothing else") {
   const std::uint64_t free = gemm_timing(kArray, kDescriptor).cycles;
   REQUIRE(right.injected_cycles > 0);
   REQUIRE(right.cycles > free);
-  CHECK(verdict(kArray, job, right) == "");
+  CHECK_THAT(verdict(kArray, job, right), Equals(""));
   JobResult other = right;
   other.cycles = free;
-  CHECK(verdict(kArray, job, other) == "");
+  CHECK_THAT(verdict(kArray, job, other), Equals(""));
   other.cycles = free - 1;
   CHECK_THAT(verdict(kArray, job, other), Contains("cycles: RTL"));
   other.cycles = free + right.injected_cycles;
-  CHECK(verdict(kArray, job, other) == "");
+  CHECK_THAT(verdict(kArray, job, other), Equals(""));
   other.cycles += 1;
   CHECK_THAT(verdict(kArray, job, other), Contains("stall cycles"));
   other = right;
@@ -198,9 +199,9 @@ TEST_CASE("judge: refusals are demanded with their cause, and only where they ar
   zero.a.bits = 0;
   Descriptor over = kDescriptor;
   over.w.bits = 17;
-  CHECK(judged(dim, true, Cause::kDimZero) == "");
-  CHECK(judged(zero, true, Cause::kWidthZero) == "");
-  CHECK(judged(over, true, Cause::kWidthOver) == "");
+  CHECK_THAT(judged(dim, true, Cause::kDimZero), Equals(""));
+  CHECK_THAT(judged(zero, true, Cause::kWidthZero), Equals(""));
+  CHECK_THAT(judged(over, true, Cause::kWidthOver), Equals(""));
   CHECK_THAT(judged(dim, true, Cause::kWidthZero), Contains("refused with cause 2, expected 1"));
   CHECK_THAT(judged(zero, true, Cause::kDimZero), Contains("expected 2"));
   CHECK_THAT(judged(over, false, Cause::kNone), Contains("expected 3"));

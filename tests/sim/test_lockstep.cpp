@@ -10,6 +10,7 @@
 namespace {
 
 using namespace bitcycle;
+using Catch::Matchers::Equals;
 
 // What the whole suite promises is 1e5 tiles: a tenth for each of the ten arrays.
 constexpr std::uint64_t kLeastTiles = 10'000;
@@ -20,7 +21,7 @@ void require_all_precisions(const char* name, std::uint64_t seed) {
   constexpr std::uint64_t kRepeat = 6;
   CAPTURE(name, seed);
   const LockstepRun run = run_lockstep(config, all_precisions(config, seed, kRepeat), seed);
-  REQUIRE(run.failure == "");
+  REQUIRE_THAT(run.failure, Equals(""));
   CHECK(run.totals.gemms == kRepeat * 16 * 16 * 4);
   CHECK(run.totals.tiles >= kLeastTiles);
   CHECK(run.registers > 100);
@@ -31,7 +32,7 @@ void require_random(const char* name) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     CAPTURE(name, seed);
     const LockstepRun run = run_lockstep(config, random_jobs(config, seed, 300), seed);
-    REQUIRE(run.failure == "");
+    REQUIRE_THAT(run.failure, Equals(""));
     CHECK(run.totals.gemms == 300);
     CHECK(run.totals.stalled > 10);
     CHECK(run.totals.refused > 0);
@@ -57,7 +58,7 @@ void require_everywhere(const std::vector<Descriptor>& list, OperandPattern patt
   for (const auto& config : ci_configs()) {
     CAPTURE(config.name, operand_pattern_name(pattern), seed);
     const LockstepRun run = run_lockstep(config, listed_jobs(list, pattern, stalls), seed);
-    REQUIRE(run.failure == "");
+    REQUIRE_THAT(run.failure, Equals(""));
     REQUIRE(run.totals.gemms == list.size());
   }
 }
@@ -166,6 +167,7 @@ TEST_CASE("lockstep: many short tiles, which wait for the drain") {
 
 TEST_CASE("lockstep: back to back with a new precision each time") {
   std::vector<Descriptor> list;
+  list.reserve(120);
   for (int i = 0; i < 120; ++i) {
     // Wide after narrow and narrow after wide, signed after unsigned: stale registers would show.
     list.push_back(descriptor(4, 4, 16, i % 2 == 0 ? 16 - i % 5 : 1 + i % 3,
@@ -214,7 +216,7 @@ TEST_CASE("lockstep: refused descriptors between good ones change nothing") {
   for (const auto& config : ci_configs()) {
     CAPTURE(config.name);
     const LockstepRun run = run_lockstep(config, make, 1);
-    REQUIRE(run.failure == "");
+    REQUIRE_THAT(run.failure, Equals(""));
     CHECK(run.totals.refused == 6);
   }
 }
@@ -243,7 +245,7 @@ TEST_CASE("lockstep: reset of both in the middle of a job, then work as if nothi
       INFO((difference ? difference->signal : ""));
       REQUIRE_FALSE(difference);
       const LockstepRun run = run_lockstep(*rtl, config, random_jobs(config, at, 3), at);
-      REQUIRE(run.failure == "");
+      REQUIRE_THAT(run.failure, Equals(""));
     }
   }
 }

@@ -7,6 +7,7 @@
 namespace {
 
 using namespace bitcycle;
+using Catch::Matchers::Equals;
 
 ArrayConfig array(int ra, int rw, int kl, int tm, int tn, int s, int ba, int bw, int ac_w,
                   int acc_w, int p_max, int q) {
@@ -32,9 +33,9 @@ void require_odd(const ArrayConfig& config) {
   for (const std::uint64_t seed : {1, 2}) {
     CAPTURE(config.name, seed);
     const LockstepRun all = run_lockstep(config, all_precisions(config, seed, 1), seed);
-    REQUIRE(all.failure == "");
+    REQUIRE_THAT(all.failure, Equals(""));
     const LockstepRun random = run_lockstep(config, random_jobs(config, seed, 400), seed);
-    REQUIRE(random.failure == "");
+    REQUIRE_THAT(random.failure, Equals(""));
     CHECK(random.totals.stalled > 0);
     CHECK(random.totals.refused > 0);
   }
@@ -48,11 +49,11 @@ void require_overflows(int s) {
   CHECK(demanded.set > 20);
   CHECK(demanded.clear > 20);
   const LockstepRun wide = run_lockstep(config, wide_jobs(seed, 400), seed);
-  REQUIRE(wide.failure == "");
+  REQUIRE_THAT(wide.failure, Equals(""));
   CHECK(wide.totals.overflows >= static_cast<std::uint64_t>(demanded.set));
   CHECK(wide.totals.overflows <= wide.totals.gemms - static_cast<std::uint64_t>(demanded.clear));
   const LockstepRun random = run_lockstep(config, random_jobs(config, seed, 200), seed);
-  REQUIRE(random.failure == "");
+  REQUIRE_THAT(random.failure, Equals(""));
 }
 
 void require_preset(const char* name) {
@@ -66,10 +67,10 @@ void require_preset(const char* name) {
   const std::uint64_t seed = 5;
   CAPTURE(name, seed);
   const LockstepRun all = run_lockstep(config, all_precisions(config, seed, 1), seed);
-  REQUIRE(all.failure == "");
+  REQUIRE_THAT(all.failure, Equals(""));
   CHECK(all.totals.gemms == 8 * 8 * 4);
   const LockstepRun random = run_lockstep(config, random_jobs(config, seed, 100), seed);
-  REQUIRE(random.failure == "");
+  REQUIRE_THAT(random.failure, Equals(""));
 }
 
 }  // namespace

@@ -10,9 +10,10 @@ namespace {
 
 using namespace bitcycle;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 
 std::string load_error(const std::string& path) {
-  const std::string text = error_text([&] { load_rtl_model(path, 1); });
+  std::string text = error_text([&] { load_rtl_model(path, 1); });
   CHECK(text.find('\n') == std::string::npos);
   return text;
 }
@@ -49,7 +50,7 @@ TEST_CASE("rtl library: half a shared object is refused") {
   write(folder / "almost.so", whole.substr(0, whole.size() - 1));
   CHECK_THAT(load_error(folder / "almost.so"), Contains("cut short"));
   write(folder / "whole.so", whole);
-  CHECK(load_error(folder / "whole.so") == "");
+  CHECK_THAT(load_error(folder / "whole.so"), Equals(""));
 }
 
 TEST_CASE("rtl library: parameters as Verilator takes them") {

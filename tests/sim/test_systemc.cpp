@@ -9,6 +9,7 @@
 namespace {
 
 using namespace bitcycle;
+using Catch::Matchers::Equals;
 
 // One RTL-model pair with its work.
 struct Pair {
@@ -56,7 +57,7 @@ TEST_CASE("systemc: a lockstep under the kernel is the lockstep without it") {
   plain.lockstep.run();
   Pair kernel("ci-1x1-s4", 11, 200);
   run_under_systemc({&kernel.lockstep});
-  CHECK(kernel.failure() == "");
+  CHECK_THAT(kernel.failure(), Equals(""));
   CHECK(kernel.jobs.totals().gemms == 200);
   check_same(plain, kernel);
 }
@@ -90,11 +91,11 @@ TEST_CASE("systemc: several pairs under one clock, the kernel stops when the las
   Pair long_one("ci-1x1-s1", 2, 80);
   Pair wrong_one("ci-2x2-s1", 3, 20, options);
   run_under_systemc({&short_one.lockstep, &long_one.lockstep, &wrong_one.lockstep});
-  CHECK(short_one.failure() == "");
+  CHECK_THAT(short_one.failure(), Equals(""));
   CHECK(short_one.jobs.totals().gemms == 5);
-  CHECK(long_one.failure() == "");
+  CHECK_THAT(long_one.failure(), Equals(""));
   CHECK(long_one.jobs.totals().gemms == 80);
-  CHECK(wrong_one.failure() != "");
+  CHECK_FALSE(wrong_one.failure().empty());
 
   Pair alone("ci-1x1-s1", 2, 80);
   alone.lockstep.run();
