@@ -111,8 +111,8 @@ void ArrayCore::list_registers() {
     one(name + ".u_pe.ac_q", ac, c_.ac_w);
     if (c_.s > 1) one(name + ".u_pe.g_hold.ah_q", ah, c_.ac_w);
   };
-  const auto group = [&](const std::string& name, std::uint64_t* acc, int members) {
-    registers_.push_back({"bc_array." + name + ".u_acc.acc_q", acc,
+  const auto group = [&](const std::string& name, std::uint64_t& first, int members) {
+    registers_.push_back({"bc_array." + name + ".u_acc.acc_q", &first,
                           static_cast<std::size_t>(2 * members), 8,
                           static_cast<std::size_t>(c_.acc_w)});
   };
@@ -125,7 +125,7 @@ void ArrayCore::list_registers() {
     }
     for (int g = 0; g < groups_; ++g) {
       group(fmt::format("g_col[{}].g_acc[{}]", c, g),
-            &acc_[static_cast<std::size_t>((c * groups_ + g) * 2 * c_.s)], c_.s);
+            acc_[static_cast<std::size_t>((c * groups_ + g) * 2 * c_.s)], c_.s);
     }
   }
   for (int c = 0; c < c_.tn; ++c) {
@@ -134,7 +134,7 @@ void ArrayCore::list_registers() {
   }
   for (int g = 0; g < c_.tn / ones_group_; ++g) {
     group(fmt::format("g_ones_acc[{}]", g),
-          &acc_sum_w_[static_cast<std::size_t>(g * 2 * ones_group_)], ones_group_);
+          acc_sum_w_[static_cast<std::size_t>(g * 2 * ones_group_)], ones_group_);
   }
 
   const int groups_per_row = c_.tn / cols_per_beat_;

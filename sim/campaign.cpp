@@ -78,7 +78,13 @@ void JudgedJobs::finished(const GemmJob& job, JobResult result) {
   }
   const GemmTiming timing = gemm_timing(config_, job.descriptor);
   totals_.tiles += timing.tiles;
-  if (!job.stalls.any()) totals_.formula_cycles += timing.cycles;
+  if (job.stalls.any()) {
+    totals_.stalled_cycles += result.cycles;
+    totals_.stalled_least += timing.cycles;
+    totals_.stalled_most += timing.cycles + result.injected_cycles;
+  } else {
+    totals_.formula_cycles += timing.cycles;
+  }
 }
 
 GemmJob random_job(const ArrayConfig& config, std::uint64_t seed, std::uint64_t number) {

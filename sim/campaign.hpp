@@ -17,7 +17,9 @@ struct CampaignTotals {
   std::uint64_t gemms = 0;
   std::uint64_t tiles = 0;
   std::uint64_t refused = 0;
-  std::uint64_t stalled = 0;         ///< jobs with random stalls
+  std::uint64_t stalled = 0;  ///< jobs with random stalls
+  /// Cycles of the stalled jobs and their bounds: stall-free, and that plus the withheld cycles.
+  std::uint64_t stalled_cycles = 0, stalled_least = 0, stalled_most = 0;
   std::uint64_t overflows = 0;       ///< jobs that raised the overflow flag
   std::uint64_t cycles = 0;          ///< by the RTL's ports, stalls included
   std::uint64_t formula_cycles = 0;  ///< of the jobs without stalls

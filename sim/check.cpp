@@ -1,6 +1,7 @@
 #include "sim/check.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -75,9 +76,9 @@ std::vector<Sample> sample_tiles(const std::vector<const CheckItem*>& items, std
     for (const auto& [pair, list] : by_pair) {
       if (taken >= tiles) break;
       --pairs_left;
+      const auto stream = static_cast<std::uint64_t>(pair.first * 32 + pair.second);
       const auto draw = [&](std::uint64_t what) {
-        return counter_random(seed, static_cast<std::uint64_t>(pair.first * 32 + pair.second),
-                              round * 4 + what);
+        return counter_random(seed, stream, round * 4 + what);
       };
       // Every other round prefers descriptors that leave rows or columns of a tile empty.
       const bool want_edge = round % 2 == 0;
@@ -108,6 +109,13 @@ struct Job {
   std::unique_ptr<Lockstep> lockstep;
 };
 
+// Cycles that the samples of a job take, by the formula.
+std::uint64_t expected_cycles(const Job& job) {
+  std::uint64_t cycles = 0;
+  for (const auto& s : job.samples) cycles += gemm_timing(job.array, s.descriptor).cycles;
+  return cycles;
+}
+
 void prepare(Job& job, std::uint64_t seed) {
   job.rtl = make_rtl_model(job.array, RtlFlavour::kPlain, seed);
   job.model = std::make_unique<ArrayCore>(job.array);
@@ -124,7 +132,21 @@ void prepare(Job& job, std::uint64_t seed) {
                        s.label + ", tile " + describe(s.descriptor)};
       });
   job.stimulus = std::make_unique<Stimulus>(job.array, *job.source, seed);
-  job.lockstep = std::make_unique<Lockstep>(*job.rtl, *job.model, *job.stimulus);
+  LockstepOptions options;
+  if (isatty(STDERR_FILENO) != 0) {
+    options.progress = [&job, total = expected_cycles(job)](std::uint64_t cycle) {
+      fmt::print(stderr, "\r{}: {} of {} cycles ", job.array.name, cycle, total);
+    };
+  }
+  job.lockstep = std::make_unique<Lockstep>(*job.rtl, *job.model, *job.stimulus, options);
+}
+
+// Says what will run, so that nobody waits in silence.
+void announce(const std::vector<Job>& jobs) {
+  std::uint64_t cycles = 0;
+  for (const auto& job : jobs) cycles += expected_cycles(job);
+  fmt::print(stderr, "bitcycle: checking on the RTL: {} cycles on {} {}\n", cycles, jobs.size(),
+             jobs.size() == 1 ? "array" : "arrays");
 }
 
 std::string failure_of(const Job& job) {
@@ -182,7 +204,9 @@ CheckVerdict check_tiles(const std::vector<CheckItem>& items, std::uint64_t tile
     prepare(job, seed);
     pairs.push_back(job.lockstep.get());
   }
+  announce(jobs);
   run_under_systemc(pairs);
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{:60}\r", "");
 
   std::uint64_t registers = 0;
   std::uint64_t edges = 0;
@@ -205,7 +229,7 @@ CheckVerdict check_tiles(const std::vector<CheckItem>& items, std::uint64_t tile
   verdict.pass = verdict.text.empty();
   if (verdict.pass) {
     verdict.text = fmt::format(
-        "{} tiles of this job ({}; {} windows at an edge) ran on the RTL: all {} registers equal "
+        "{} tiles of this job ({}; {} of them at an edge) ran on the RTL: all {} registers equal "
         "to "
         "the SystemC model in each of {} cycles, results equal to golden, cycles and events equal "
         "to the formula (seed {})",

@@ -57,6 +57,12 @@ po::variables_map parse_options(const std::vector<std::string>& args,
     po::notify(values);
   } catch (const po::unknown_option& e) {
     throw unknown_option_error(e, description);
+    for (const auto& [name, value] : values) {
+      const auto* text = boost::any_cast<std::string>(&value.value());
+      if (text != nullptr && text->empty() && !value.defaulted()) {
+        throw input_error("", 0, "--" + name, "an empty value", "a value, or no such option");
+      }
+    }
   } catch (const po::too_many_positional_options_error&) {
     throw input_error("", 0, "arguments", "a word that belongs to no option", "see --help");
   } catch (const po::multiple_occurrences& e) {
@@ -137,14 +143,26 @@ void write_file(const std::string& path, const std::string& content) {
     std::remove(temporary.c_str());
     throw input_error(path, 0, "output file", why, "a writable path");
   };
-  if (path.empty() || std::filesystem::is_directory(path)) fail("a directory or no name");
+  std::error_code ignored;
+  if (path.empty() || std::filesystem::is_directory(path, ignored)) fail("a directory or no name");
   errno = 0;
+  // A device or a pipe is written into: renaming would replace it by a file.
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    std::ofstream device(path, std::ios::binary);
+    device << content << std::flush;
+    if (!device) fail(std::strerror(errno));
+    return;
+  }
+  // The file behind a link is replaced, not the link.
+  const auto target = std::filesystem::weakly_canonical(path, ignored);
+  const std::string final_path = ignored ? path : target.string();
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
   if (!out) fail(std::strerror(errno));
   out << content;
   out.close();
   if (!out) fail("an error while writing");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(std::strerror(errno));
+  if (std::rename(temporary.c_str(), final_path.c_str()) != 0) fail(std::strerror(errno));
 }
 
 std::string command_text(const std::string& command, const std::vector<std::string>& args) {

@@ -55,7 +55,8 @@ po::options_description describe() {
   add("result-bits", text("32"), "stored width of results, 1 to 64, or operand");
   add("energy-table", free_text(), "YAML table of energies; without it literature constants");
   add("force", "print absolute energy across arrays although the table cannot rank them");
-  add("accuracy", free_text(), "CSV of schedule,metric,std: joined into the table and the plot");
+  add("accuracy", free_text(),
+      "CSV of schedule,metric,std: joined into table and plot (one network, one bit range)");
   add("check", free_text(), "co-simulate so many tiles of this job on the RTL");
   add("seed", text("1"), "seed of --check");
   add("columns", free_text(), "columns of the table: JSON keys, nested ones joined with dots");

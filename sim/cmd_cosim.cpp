@@ -76,13 +76,8 @@ Precision precision(const std::string& bits, char sign, const ArrayConfig& array
   return {static_cast<int>(value), sign == 's'};
 }
 
-CosimOptions read_options(const po::variables_map& values) {
-  CosimOptions o;
-  o.array = resolve_array(text_of(values, "arch"));
-  o.seed = parse_count(text_of(values, "seed"), "--seed", 0, kAnySeed);
-  o.descriptor.gemm.m = parse_count(text_of(values, "m"), "--m", 1, kMostDimension);
-  o.descriptor.gemm.n = parse_count(text_of(values, "n"), "--n", 1, kMostDimension);
-  o.descriptor.gemm.k = parse_count(text_of(values, "k"), "--k", 1, kMostDimension);
+// Widths and signs of the single GEMM.
+void read_precisions(const po::variables_map& values, CosimOptions& o) {
   const std::string bits = text_of(values, "bits");
   const std::string signs = text_of(values, "signed");
   const std::size_t x = bits.find('x');
@@ -92,6 +87,17 @@ CosimOptions read_options(const po::variables_map& values) {
   }
   o.descriptor.a = precision(bits.substr(0, x), signs[0], o.array);
   o.descriptor.w = precision(bits.substr(x + 1), signs[1], o.array);
+}
+
+CosimOptions read_options(const po::variables_map& values) {
+  CosimOptions o;
+  o.array = resolve_array(text_of(values, "arch"));
+  o.seed = parse_count(text_of(values, "seed"), "--seed", 0, kAnySeed);
+  o.descriptor.gemm.m = parse_count(text_of(values, "m"), "--m", 1, kMostDimension);
+  o.descriptor.gemm.n = parse_count(text_of(values, "n"), "--n", 1, kMostDimension);
+  o.descriptor.gemm.k = parse_count(text_of(values, "k"), "--k", 1, kMostDimension);
+  const bool campaign = is_given(values, "random") || is_given(values, "all-precisions");
+  if (!campaign) read_precisions(values, o);
   o.pattern = operand_pattern_from_name(text_of(values, "pattern"));
   const auto percent = parse_count(text_of(values, "stalls"), "--stalls", 0, 99);
   const int stall = static_cast<int>(percent * 256 / 100);
@@ -126,6 +132,9 @@ CosimOptions read_options(const po::variables_map& values) {
     o.max_cycles = parse_count(text_of(values, "max-cycles"), "--max-cycles", 1, ~0ULL >> 1U);
   }
   o.wave = text_of(values, "wave");
+  if (!o.wave.empty() && (o.wave.size() < 5 || o.wave.substr(o.wave.size() - 4) != ".fst")) {
+    throw input_error("", 0, "--wave", "'" + o.wave + "'", "a file name that ends in .fst");
+  }
   o.rtl_model = text_of(values, "rtl-model");
   o.progress = true;
   return o;
@@ -138,6 +147,11 @@ nlohmann::ordered_json to_json(const CosimOptions& o, const CosimReport& r) {
   out["cycles_rtl"] = r.cycles_rtl;
   out["cycles_systemc"] = r.cycles_model;
   out["cycles_formula"] = r.cycles_formula;
+  if (r.totals.gemms == 0) out["cycles_formula"] = nullptr;  // stopped before one was finished
+  out["stalled"] = {{"gemms", r.totals.stalled},
+                    {"cycles_rtl", r.totals.stalled_cycles},
+                    {"cycles_least", r.totals.stalled_least},
+                    {"cycles_most", r.totals.stalled_most}};
   out["gemms"] = r.totals.gemms;
   out["tiles"] = r.totals.tiles;
   out["registers"] = r.registers;
@@ -165,16 +179,25 @@ void print_report(const CosimOptions& o, const CosimReport& r) {
                                     : describe(o.descriptor));
   fmt::print("compared   {} registers and all ports, RTL with SystemC model, every cycle\n",
              r.registers);
-  fmt::print("cycles     RTL {}   SystemC {}   formula {}{}\n", r.cycles_rtl, r.cycles_model,
-             r.totals.gemms == 0 ? "- (no GEMM was finished)" : std::to_string(r.cycles_formula),
-             o.stalls.any() || r.totals.stalled > 0
-                 ? "   (GEMMs without stalls; the others were within their bounds)"
-                 : "");
+  const bool none = r.totals.gemms == 0;
+  fmt::print("cycles     RTL {}   SystemC {}   formula {}\n", r.cycles_rtl, r.cycles_model,
+             none ? "- (no GEMM was finished)" : std::to_string(r.cycles_formula));
+  if (r.totals.stalled > 0) {
+    fmt::print(
+        "stalled    RTL {} in {} GEMMs not counted above; without stalls {}, with every "
+        "withheld cycle {}\n",
+        r.totals.stalled_cycles, r.totals.stalled, r.totals.stalled_least, r.totals.stalled_most);
+  }
   if (r.pass) {
     fmt::print(
         "verdict    PASS: registers, results, sums, flags, events and cycles agree "
         "(seed {})\n",
         o.seed);
+    if (r.injected) {
+      fmt::print(
+          "note       the flipped bit had no effect: the register was not in use, or was written "
+          "before anything read it\n");
+    }
   } else {
     fmt::print("verdict    FAIL: {} (seed {})\n", r.failure, o.seed);
   }
@@ -192,23 +215,27 @@ int cmd_cosim(const std::vector<std::string>& args) {
     fmt::print("{}{}", kCosimHelp, text.str());
     return 0;
   }
-  const CosimOptions o = read_options(values);
   if (values.count("list-registers") > 0) {
-    ArrayCore core(o.array);
+    ArrayCore core(resolve_array(text_of(values, "arch")));
     for (const auto& view : core.registers()) {
       fmt::print("{}  {} x {} bits\n", view.name, view.count, view.bits);
     }
     return 0;
   }
+  const CosimOptions o = read_options(values);
   const std::string json = text_of(values, "json");
   if (!json.empty() && json != "-") check_output_path(json);
   if (!o.wave.empty()) check_output_path(o.wave);
   const CosimReport report = cosim(o);
   if (json == "-") {
-    fmt::print("{}\n", to_json(o, report).dump(2));
+    fmt::print("{}\n",
+               to_json(o, report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     print_report(o, report);
-    if (!json.empty()) write_file(json, to_json(o, report).dump(2) + "\n");
+    if (!json.empty())
+      write_file(
+          json,
+          to_json(o, report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   return report.pass ? 0 : 1;
 }

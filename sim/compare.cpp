@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -35,13 +36,6 @@ ScheduleSpec static_spec(const BitPair& pair, std::uint64_t iterations) {
   spec.cycles = 1;
   spec.iterations = iterations;
   return spec;
-}
-
-std::string range_text(const BitRange& r) {
-  const auto part = [](int low, int high) {
-    return low == high ? std::to_string(low) : fmt::format("{}:{}", low, high);
-  };
-  return part(r.qmin, r.qmax) + "/" + part(r.grad_min, r.grad_max);
 }
 
 // A schedule to cost: its counts and the bounds that its row states.
@@ -105,6 +99,7 @@ class Job {
       make_networks();
     }
     collect_ranges();
+    check_widths();
     cost_options_ = {options.operand_order, options.result_bits};
     energy_shown_ = archs_.size() == 1 || options.force || table_.ranks_arrays;
   }
@@ -125,7 +120,8 @@ class Job {
       }
     }
     if (!options_.accuracy_file.empty()) join_metrics();
-    result_.assumptions = compare_assumptions(options_, table_, energy_shown_);
+    result_.assumptions =
+        compare_assumptions(options_, table_, energy_shown_, file_ ? &*file_ : nullptr);
     return std::move(result_);
   }
 
@@ -152,6 +148,30 @@ class Job {
       names_ = resolve_schedules(options_.schedules);
     }
     if (ranges_.empty()) throw input_error("", 0, "--bits", "nothing", "such as 3:8/8");
+  }
+
+  // Names the option or file that asks for more bits than an array takes.
+  void check_widths() const {
+    for (const auto& arch : archs_) {
+      const auto check = [&](const BitRange& r, const std::string& file, const char* field) {
+        const int most = std::max(r.qmax, r.grad_max);
+        if (most <= arch.p_max) return;
+        throw input_error(
+            file, file.empty() ? 0 : line_above(file, arch.p_max), field,
+            fmt::format("{} bits in {}", most, range_text(r)),
+            fmt::format("1 to P_MAX = {} of array {}; for more give --arch a YAML array with "
+                        "p_max: 16",
+                        arch.p_max, arch.name));
+      };
+      if (file_) check(range_of(*file_), options_.schedule_file, "bits");
+      for (const auto& r : options_.bits) {
+        check(r, "", r.qmax > arch.p_max ? "--bits" : "--bits or --grad-bits");
+      }
+      if (options_.baseline) {
+        const BitPair& b = *options_.baseline;
+        check({b.bits, b.bits, b.grad_bits, b.grad_bits}, "", "--baseline");
+      }
+    }
   }
 
   std::vector<Entry> entries(const BitRange& range) const {
@@ -220,6 +240,7 @@ class Job {
     CompareRow row;
     row.network = costs.workload().name;
     row.arch = costs.config().name;
+    row.array = costs.config();
     row.schedule = s.name;
     row.group = s.group;
     row.batch = costs.workload().batch;
@@ -264,6 +285,7 @@ class Job {
         row.gemms[i].energy += cost.gemms[i].energy * static_cast<double>(iterations);
       }
       row.slots += cost.slots * iterations;
+      row.events.add(cost.events, iterations);
       row.slots_first_layer += cost.slots_first_layer * iterations;
       row.per_bits.push_back({pair, iterations, cost.cycles, cost.energy().total()});
     }
@@ -313,11 +335,22 @@ class Job {
     if (file_) known.push_back(file_->name);
     const MetricFile metrics = read_metrics(options_.accuracy_file, known);
     result_.metric_name = metrics.name;
+    bool any = false;
     for (auto& row : result_.rows) {
       const auto found = metrics.values.find(row.schedule);
       if (found == metrics.values.end()) continue;
       row.metric = found->second.value;
       row.metric_std = found->second.deviation;
+      row.metric_text = found->second.value_text;
+      row.metric_std_text = found->second.deviation_text;
+      any = true;
+    }
+    if (!any) {
+      std::vector<std::string> names;
+      for (const auto& row : result_.rows) names.push_back(row.schedule);
+      names.resize(result_.blocks.front().rows);  // blocks have the same schedules
+      throw input_error(options_.accuracy_file, 0, "accuracy file", "no schedule of this table",
+                        join(names));
     }
   }
 

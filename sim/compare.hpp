@@ -59,6 +59,20 @@ struct GemmTotals {
   EnergyBreakdown energy;         ///< J
 };
 
+/// Events of the whole run that energy is computed from: sums of GemmEvents, and tensor traffic.
+struct EventTotals {
+  u128 digit_cycles = 0;                       ///< cycles in which a digit pair is issued
+  u128 ac_adds = 0, ac_adds_ones = 0;          ///< PE-cycles of array, of ones row and column
+  u128 acc_flushes = 0, acc_flushes_ones = 0;  ///< additions into wide accumulators
+  u128 a_words_read = 0, w_words_read = 0;     ///< operand-buffer words of KL bits
+  u128 results = 0;                            ///< M*N
+  u128 digit_products = 0;                     ///< ac_adds*KL: without ones row and column
+  u128 dram_read_bits = 0, dram_written_bits = 0;
+
+  /// Adds `times` repetitions of the same work.
+  void add(const EventTotals& other, std::uint64_t times);
+};
+
 /// Cost of one iteration at one bit pair: enough to cost any schedule by hand.
 struct PerBits {
   BitPair pair;
@@ -99,6 +113,9 @@ struct CompareRow {
   std::array<GemmTotals, 3> gemms;  ///< by GemmKind
   std::vector<PerBits> per_bits;
   std::optional<double> metric, metric_std;  ///< from the accuracy file
+  std::string metric_text, metric_std_text;  ///< the same as the user typed them
+  ArrayConfig array;                         ///< what `arch` names
+  EventTotals events;
 
   SlotCounts slots;              ///< where the cycles went
   SlotCounts slots_first_layer;  ///< of these, in the first layer

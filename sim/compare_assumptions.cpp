@@ -35,10 +35,36 @@ std::string energy_text(const EnergyEntry& e) {
   return text;
 }
 
+constexpr const char* kEventFormulas =
+    "In energies of one event: digit_products = KL * (RA*RW*ac_adds + max(RA,RW)*ac_adds_ones) * "
+    "digit_product; ac_adds = (ac_adds + ac_adds_ones) * AC_W * (adder_bit + register_bit); "
+    "acc_adds = (acc_flushes + acc_flushes_ones) * (ACC_W * (adder_bit + register_bit) + H * "
+    "register_bit), H = AC_W if S > 1, else 0; chunk_registers = (a_words_read + w_words_read) * "
+    "KL "
+    "* register_bit; buffer_reads = (a_words_read + w_words_read) * KL * buffer bit; buffer_writes "
+    "= dram_read_bits * buffer bit; dram = (dram_read_bits + dram_written_bits) * dram";
+
+// A schedule file has bits of its own; --bits is for the other rows.
+std::string file_text(const CompareOptions& options, const BitRange& own) {
+  if (options.bits.empty()) {
+    return fmt::format("no --bits: the static row is taken from the file's own maximum, {}/{}{}",
+                       own.qmax, own.grad_max, options.baseline ? ", where no --baseline is" : "");
+  }
+  std::string text = "a file has its own bits; --bits is for the other rows and the baseline";
+  for (const auto& r : options.bits) {
+    if (own.qmin < r.qmin || own.qmax > r.qmax || own.grad_min < r.grad_min ||
+        own.grad_max > r.grad_max) {
+      text += "; the file leaves --bits " + range_text(r) +
+              ", so it is compared with a baseline of another range";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Assumption> compare_assumptions(const CompareOptions& options, const EnergyTable& table,
-                                            bool energy_shown) {
+                                            bool energy_shown, const ScheduleSummary* file) {
   std::vector<Assumption> out;
   const auto add = [&](const char* key, const std::string& value, const std::string& text) {
     out.push_back({key, value, text, ""});
@@ -64,6 +90,10 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options, const
           ? fmt::format("static:{}/{}", options.baseline->bits, options.baseline->grad_bits)
           : "static at qmax/grad_max of each range",
       "relative figures are to this row on the same array");
+  if (file != nullptr) {
+    add("schedule_file", fmt::format("{}: bits {}", file->name, range_text(range_of(*file))),
+        file_text(options, range_of(*file)));
+  }
   add("reference", options.reference, "static 8/8 on this array; cycles_vs_reference is to it");
   add("convention", to_string(options.gemm ? Convention::kAll : options.convention),
       convention_text(options));
@@ -90,7 +120,12 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options, const
       "vary less");
   add("energy_leakage", "none", "the table has no figure for it");
   add("energy_operand_buffer", fmt::format("{:g} KB", table.operand_buffer_kb),
-      fmt::format("{:.4g} pJ per bit", table.buffer_bit_j * 1e12));
+      fmt::format("{:.9g} pJ per bit", table.buffer_bit_j * 1e12));
+  out.push_back(
+      {"energy_events", "counts of the whole run are the key events of each row",
+       "digit_products includes the ones row and column; ac_adds includes the register writes of "
+       "AC; acc_adds those of ACC and AH",
+       kEventFormulas});
   for (const auto& entry : table.entries) {
     out.push_back({"energy." + entry.key, energy_value(entry), energy_text(entry), entry.text});
   }

@@ -59,7 +59,31 @@ int width_bits(Width width, const BitPair& pair) {
   return width == Width::kForward ? pair.bits : pair.grad_bits;
 }
 
+EventTotals totals_of(const GemmEvents& e) {
+  EventTotals out;
+  out.digit_cycles = e.digit_cycles;
+  out.ac_adds = e.ac_adds;
+  out.ac_adds_ones = e.ac_adds_ones;
+  out.acc_flushes = e.acc_flushes;
+  out.acc_flushes_ones = e.acc_flushes_ones;
+  out.a_words_read = e.a_words_read;
+  out.w_words_read = e.w_words_read;
+  out.results = e.results;
+  out.digit_products = e.digit_products;
+  return out;
+}
+
 }  // namespace
+
+void EventTotals::add(const EventTotals& other, std::uint64_t times) {
+  for (const auto part :
+       {&EventTotals::digit_cycles, &EventTotals::ac_adds, &EventTotals::ac_adds_ones,
+        &EventTotals::acc_flushes, &EventTotals::acc_flushes_ones, &EventTotals::a_words_read,
+        &EventTotals::w_words_read, &EventTotals::results, &EventTotals::digit_products,
+        &EventTotals::dram_read_bits, &EventTotals::dram_written_bits}) {
+    this->*part += other.*part * times;
+  }
+}
 
 Workload make_workload(const Network& network, std::uint64_t batch, DxLowering lowering) {
   Workload out;
@@ -156,8 +180,9 @@ IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config
     const std::uint64_t macs = checked_mul(mn, g.shape.k, "MACs");
     add(total.macs_issued, checked_mul(macs, g.count, "MACs"), "MACs");
     add(total.macs_useful, g.macs_useful, "MACs");
-    total.energy += array_energy(table, config, gemm_events(config, run.descriptor)) *
-                    static_cast<double>(g.count);
+    const GemmEvents events = gemm_events(config, run.descriptor);
+    total.energy += array_energy(table, config, events) * static_cast<double>(g.count);
+    out.events.add(totals_of(events), g.count);
     const u128 tile_slots = static_cast<u128>(config.tm) * static_cast<unsigned>(config.tn) *
                             static_cast<unsigned>(config.kl);
     out.mac_slots += u128{run.timing.tiles} * run.timing.kc * tile_slots * g.count;
@@ -174,6 +199,8 @@ IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config
         u128{t.written} * static_cast<unsigned>(result_width(kind, pair, options.result_bits));
     GemmTotals& total = out.gemms[index_of(kind)];
     total.energy += traffic_energy(table, read, written);
+    out.events.dram_read_bits += read;
+    out.events.dram_written_bits += written;
     add(out.cycles, total.cycles, "cycles of an iteration");
   }
   return out;

@@ -73,6 +73,7 @@ struct IterationCost {
   u128 mac_slots = 0;  ///< lanes of all tiles and chunks walked, MAC positions
   SlotCounts slots;
   SlotCounts slots_first_layer;
+  EventTotals events;
 
   EnergyBreakdown energy() const;
 };

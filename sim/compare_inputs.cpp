@@ -1,5 +1,7 @@
 #include "sim/compare_inputs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -100,6 +102,26 @@ BitRange range_of(const ScheduleSummary& summary) {
   return r;
 }
 
+std::string range_text(const BitRange& r) {
+  const auto part = [](int low, int high) {
+    return low == high ? std::to_string(low) : fmt::format("{}:{}", low, high);
+  };
+  return part(r.qmin, r.qmax) + "/" + part(r.grad_min, r.grad_max);
+}
+
+int line_above(const std::string& path, int most) {
+  std::ifstream in(path);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const auto fields = split_fields(line.substr(0, line.find('#')));
+    for (std::size_t i = 1; i < fields.size(); ++i) {
+      double bits = 0.0;
+      if (parse_number(fields[i], bits) && bits > most) return number;
+    }
+  }
+  return 0;
+}
+
 MetricFile read_metrics(const std::string& path, const std::vector<std::string>& known) {
   std::ifstream in(path);
   if (!in || std::filesystem::is_directory(path)) {
@@ -125,9 +147,15 @@ MetricFile read_metrics(const std::string& path, const std::vector<std::string>&
     if (!is_number) {
       throw input_error(path, number, "metric", "'" + fields[1] + "'", "a finite number");
     }
-    if (fields.size() == 3 && !fields[2].empty() &&
-        (!parse_number(fields[2], metric.deviation) || metric.deviation < 0.0)) {
-      throw input_error(path, number, "std", "'" + fields[2] + "'", "a finite number, 0 or more");
+    metric.value_text = fields[1];
+    if (fields.size() == 3 && !fields[2].empty()) {
+      double deviation = 0.0;
+      if (!parse_number(fields[2], deviation) || deviation < 0.0) {
+        throw input_error(path, number, "std", "'" + fields[2] + "'",
+                          "a finite number, 0 or more, or nothing");
+      }
+      metric.deviation = deviation;
+      metric.deviation_text = fields[2];
     }
     if (std::find(known.begin(), known.end(), fields[0]) == known.end()) {
       throw input_error(path, number, "schedule",

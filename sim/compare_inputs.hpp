@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,17 @@ ScheduleSummary read_schedule_file(const std::string& path, std::uint64_t iterat
 /// Lowest and highest bits that occur.
 BitRange range_of(const ScheduleSummary& summary);
 
+/// "3:8/8", as --bits takes it.
+std::string range_text(const BitRange& range);
+
+/// Line of the first row of a schedule file with more than `most` bits; 0 if there is none.
+int line_above(const std::string& path, int most);
+
 /// Measured metric of one schedule.
 struct Metric {
   double value = 0.0;
-  double deviation = 0.0;  ///< standard deviation; 0 if the file has none
+  std::optional<double> deviation;         ///< standard deviation, if the file has one
+  std::string value_text, deviation_text;  ///< as the user typed them
 };
 
 struct MetricFile {
@@ -40,8 +48,9 @@ struct MetricFile {
 /// Throws InputError with file and line.
 MetricFile read_metrics(const std::string& path, const std::vector<std::string>& known);
 
-/// Everything that is assumed, left out or chosen, in the order of the report.
+/// Everything that is assumed, left out or chosen, in the order of the report. `file` is the
+/// schedule file as read, or null.
 std::vector<Assumption> compare_assumptions(const CompareOptions& options, const EnergyTable& table,
-                                            bool energy_shown);
+                                            bool energy_shown, const ScheduleSummary* file);
 
 }  // namespace bitcycle

@@ -87,7 +87,10 @@ CosimReport cosim(const CosimOptions& o) {
     gemm_events(o.array, o.descriptor);  // refuses counts over 64 bits before anything runs
   }
   const bool wave_of_run = !o.wave.empty();
-  auto rtl = rtl_for(o, o.inject ? RtlFlavour::kInject : RtlFlavour::kPlain);
+  // One build serves the run and its waveform.
+  auto rtl = rtl_for(o, o.inject      ? RtlFlavour::kInject
+                        : wave_of_run ? RtlFlavour::kWave
+                                      : RtlFlavour::kPlain);
   ArrayCore model(o.array);
   JudgedJobs jobs(o.array, job_maker(o));
   Stimulus stimulus(o.array, jobs, o.seed);
@@ -109,7 +112,12 @@ CosimReport cosim(const CosimOptions& o) {
   if (show) fmt::print(stderr, "\r{:60}\r", "");
 
   const LockstepOutcome& outcome = pair.outcome();
+  if (o.inject && !outcome.injected && !outcome.mismatch) {
+    throw input_error("", 0, "--inject cycle", std::to_string(o.inject->cycle),
+                      fmt::format("a cycle of the run, 0 to {}", outcome.cycles - 1));
+  }
   CosimReport report;
+  report.injected = outcome.injected;
   report.cycles_rtl = outcome.cycles_rtl;
   report.cycles_model = outcome.cycles_model;
   report.totals = jobs.totals();
@@ -133,7 +141,12 @@ CosimReport cosim(const CosimOptions& o) {
     const std::uint64_t at = outcome.cycles;
     const bool around = outcome.mismatch.has_value();
     const std::uint64_t first = around && at > kWaveBefore ? at - kWaveBefore : 0;
-    if (write_wave(o, path, first, around ? at + kWaveAfter : at)) report.wave = path;
+    if (write_wave(o, path, first, around ? at + kWaveAfter : at)) {
+      report.wave = path;
+    } else if (wave_of_run) {
+      throw input_error(path, 0, "--wave", "no waveform could be written",
+                        "a writable path, and an RTL build of flavour wave or inject");
+    }
   }
   return report;
 }

@@ -36,8 +36,9 @@ struct CosimReport {
   std::uint64_t registers = 0;
   CampaignTotals totals;
   std::optional<Mismatch> mismatch;
-  std::string failure;  ///< one line if not pass
-  std::string wave;     ///< file written, "" if none
+  bool injected = false;  ///< --inject: the bit was flipped
+  std::string failure;    ///< one line if not pass
+  std::string wave;       ///< file written, "" if none
 };
 
 /// Throws InputError for bad options. A wrong RTL is reported, not thrown.

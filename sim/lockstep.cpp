@@ -77,6 +77,7 @@ void Lockstep::inject() {
   const std::uint64_t bit = options_.inject->bit % target_.bits;
   auto* byte = static_cast<std::uint8_t*>(target_.data) + element * target_.bytes + bit / 8;
   *byte = static_cast<std::uint8_t>(*byte ^ (1U << (bit % 8)));
+  outcome_.injected = true;
 }
 
 const ArrayStep* Lockstep::tick() {

@@ -39,6 +39,7 @@ struct LockstepOutcome {
   std::uint64_t cycles_rtl = 0, cycles_model = 0;
   std::optional<Mismatch> mismatch;  ///< the first one; the run stops there
   std::string stopped;               ///< other reason to stop early, else ""
+  bool injected = false;             ///< the bit was flipped (its cycle was reached)
 };
 
 /// One RTL-model pair and its stimulus. tick() is called between edges.

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "golden/error.hpp"
@@ -59,9 +62,23 @@ extern "C" int sc_main(int, char**) { return 0; }
 
 int main(int argc, char** argv) {
   try {
-    return run({argv + 1, argv + argc});
+    const int code = run({argv + 1, argv + argc});
+    // A full disk or a closed pipe shows when the last buffer leaves.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw bitcycle::input_error("", 0, "standard output", "an error while writing",
+                                  "an output that takes the report");
+    }
+    return code;
   } catch (const bitcycle::InputError& e) {
     fmt::print(stderr, "bitcycle: {}\n", e.what());
+    return 2;
+  } catch (const std::filesystem::filesystem_error& e) {
+    fmt::print(stderr, "bitcycle: {}: found {}, allowed: a usable path\n", e.path1().string(),
+               e.code().message());
+    return 2;
+  } catch (const std::system_error& e) {  // fmt::print of a report that cannot be written
+    fmt::print(stderr, "bitcycle: standard output: found {}, allowed: a writable output\n",
+               e.code().message());
     return 2;
   } catch (const std::exception& e) {
     fmt::print(stderr, "bitcycle: {}\n", e.what());

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <stdexcept>
+
+#include "golden/error.hpp"
 
 namespace bitcycle {
 namespace {
@@ -36,13 +37,12 @@ RegisterCompare::RegisterCompare(const std::vector<RegisterView>& rtl,
   for (const auto& view : rtl) {
     const auto found = by_name.find(view.name);
     if (found == by_name.end()) {
-      throw std::runtime_error("register " + view.name + " of the RTL is unknown to the model");
+      throw InputError("register " + view.name + " of the RTL is unknown to the model");
     }
     const RegisterView& other = found->second;
     if (other.bits != view.bits || other.count != view.count) {
-      throw std::runtime_error(
-          fmt::format("register {}: {} x {} bits in the RTL, {} x {} in the model", view.name,
-                      view.count, view.bits, other.count, other.bits));
+      throw InputError(fmt::format("register {}: {} x {} bits in the RTL, {} x {} in the model",
+                                   view.name, view.count, view.bits, other.count, other.bits));
     }
     const std::size_t name = names_.size();
     names_.push_back(view.name);
@@ -62,8 +62,7 @@ RegisterCompare::RegisterCompare(const std::vector<RegisterView>& rtl,
     by_name.erase(found);
   }
   if (!by_name.empty()) {
-    throw std::runtime_error("register " + by_name.begin()->first +
-                             " of the model is unknown to the RTL");
+    throw InputError("register " + by_name.begin()->first + " of the model is unknown to the RTL");
   }
 }
 

@@ -19,7 +19,7 @@ struct Mismatch {
 
 class RegisterCompare {
  public:
-  /// Pairs the registers by name. Throws std::runtime_error if a register exists on one side only
+  /// Pairs the registers by name. Throws InputError if a register exists on one side only
   /// or has another width: then the model is not a model of this RTL.
   RegisterCompare(const std::vector<RegisterView>& rtl, const std::vector<RegisterView>& model);
 

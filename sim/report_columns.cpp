@@ -195,7 +195,7 @@ std::vector<ReportColumn> resolve_columns(const std::vector<std::string>& keys,
     if (key == "cycles_vs_reference") column.heading += "\n" + result.reference;
     if (key == "metric") column.heading = result.metric_name;
     if (key == "metric_std") column.heading = "std";
-    column.left = find(sample, key)->is_string() && key != "bitops";
+    column.left = find(sample, key)->is_string() && key != "bitops" && key.rfind("events.", 0) != 0;
     out.push_back(column);
   }
   return out;
@@ -205,6 +205,8 @@ std::string cell_text(const std::string& key, const CompareRow& row, const Compa
   const Json json = row_json(row, result);
   const Json* value = find(json, key);
   if (value == nullptr || value->is_null()) return key.rfind("metric", 0) == 0 ? "-" : "n/a";
+  if (key == "metric" && !row.metric_text.empty()) return row.metric_text;
+  if (key == "metric_std" && !row.metric_std_text.empty()) return row.metric_std_text;
   if (value->is_string()) return value->get<std::string>();
   const Format* format = format_of(key);
   if (format == nullptr || format->style == Style::kPlain) {

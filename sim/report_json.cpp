@@ -25,6 +25,37 @@ Json breakdown_json(const CompareRow& row) {
   return out;
 }
 
+Json array_json(const ArrayConfig& c) {
+  Json out;
+  out["ra"] = c.ra;
+  out["rw"] = c.rw;
+  out["kl"] = c.kl;
+  out["tm"] = c.tm;
+  out["tn"] = c.tn;
+  out["s"] = c.s;
+  out["ac_w"] = c.ac_w;
+  out["acc_w"] = c.acc_w;
+  out["p_max"] = c.p_max;
+  return out;
+}
+
+// Each may need more than 64 bits, so all are text.
+Json events_json(const EventTotals& e) {
+  Json out;
+  out["digit_cycles"] = to_decimal(e.digit_cycles);
+  out["ac_adds"] = to_decimal(e.ac_adds);
+  out["ac_adds_ones"] = to_decimal(e.ac_adds_ones);
+  out["acc_flushes"] = to_decimal(e.acc_flushes);
+  out["acc_flushes_ones"] = to_decimal(e.acc_flushes_ones);
+  out["a_words_read"] = to_decimal(e.a_words_read);
+  out["w_words_read"] = to_decimal(e.w_words_read);
+  out["results"] = to_decimal(e.results);
+  out["digit_products"] = to_decimal(e.digit_products);
+  out["dram_read_bits"] = to_decimal(e.dram_read_bits);
+  out["dram_written_bits"] = to_decimal(e.dram_written_bits);
+  return out;
+}
+
 void add_energy(Json& out, const CompareRow& row) {
   const double total = row.energy.total();
   out["energy_j"] = energy_or_null(row, total);
@@ -85,6 +116,8 @@ Json row_json(const CompareRow& row, const CompareResult& result) {
     out["metric"] = row.metric ? Json(*row.metric) : Json(nullptr);
     out["metric_std"] = row.metric_std ? Json(*row.metric_std) : Json(nullptr);
   }
+  out["array"] = array_json(row.array);
+  out["events"] = events_json(row.events);
   for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
     const GemmTotals& g = row.gemms[static_cast<std::size_t>(kind)];
     Json& entry = out["gemms"][to_string(kind)];

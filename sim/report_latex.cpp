@@ -51,11 +51,23 @@ bool names_energy(const std::vector<ReportColumn>& columns) {
   });
 }
 
+// A metric followed by its deviation is one column: "93.0 +- 0.1".
+bool join_deviation(std::vector<ReportColumn>& columns) {
+  for (std::size_t c = 1; c < columns.size(); ++c) {
+    if (columns[c - 1].key == "metric" && columns[c].key == "metric_std") {
+      columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(c));
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string report_latex(const CompareResult& result, const std::vector<std::string>& columns) {
-  const auto resolved =
+  auto resolved =
       resolve_columns(columns.empty() ? default_latex_columns(result) : columns, result);
+  const bool joined = join_deviation(resolved);
   std::string out = comment(std::string("bitcycle ") + program_version() + ": " + result.command);
   out += "% needs \\usepackage{booktabs}\n";
   for (const auto& block : result.blocks) {
@@ -74,6 +86,9 @@ std::string report_latex(const CompareResult& result, const std::vector<std::str
       group = row.group;
       for (std::size_t c = 0; c < resolved.size(); ++c) {
         out += (c > 0 ? " & " : "") + escaped(cell_text(resolved[c].key, row, result));
+        if (joined && resolved[c].key == "metric" && row.metric_std) {
+          out += " $\\pm$ " + escaped(cell_text("metric_std", row, result));
+        }
       }
       out += " \\\\\n";
     }

@@ -203,8 +203,11 @@ std::unique_ptr<RtlModel> make_rtl_model(const ArrayConfig& config, RtlFlavour f
   }
   const fs::path file = cache_dir() / source_hash() / to_string(flavour) / (config.key() + ".so");
   if (!fs::exists(file)) {
-    fmt::print(stderr, "bitcycle: verilating array {} ({}), once; kept in {}\n", config.name,
-               to_string(flavour), cache_dir().string());
+    fmt::print(
+        stderr,
+        "bitcycle: verilating array {} ({}), once; ten seconds to a minute for most. Kept in "
+        "{}\n",
+        config.name, to_string(flavour), cache_dir().string());
     verilate_array(config, flavour, file.string());
   }
   return load_rtl_model(file.string(), seed);

@@ -52,6 +52,9 @@ std::string TextTable::render() const {
     total += width[i] + (i > 0 ? kGap : 0);
     heading_lines = std::max(heading_lines, columns_[i].heading.size());
   }
+  for (const auto& line : lines_) {  // room for a word between two dashes on each side
+    if (!line.label.empty()) total = std::max(total, line.label.size() + 6);
+  }
   std::string out;
   const auto emit = [&](const auto& cell_of) {
     std::string line;

@@ -11,6 +11,7 @@
 #include "sim/cli.hpp"
 #include "sim/cmd_compare.hpp"
 #include "sim/cmd_schedule.hpp"
+#include "sim/report.hpp"
 
 namespace {
 
@@ -112,6 +113,10 @@ TEST_CASE("compare refuses wrong options", "[cmd]") {
   refused({"--bits", "8:3"}, "bits");
   refused({"--bits", "3:17"}, "bits");
   refused({"--bits", "3:16"}, "P_MAX = 8 of array serial-1x1");
+  refused({"--bits", "3:16/16"}, "--bits: found 16 bits in 3:16/16");
+  refused({"--bits", "3:16"}, "a YAML array with p_max: 16");
+  refused({"--grad-bits", "16"}, "--grad-bits: found 16 bits in 3:8/16");
+  refused({"--baseline", "static:16/16"}, "--baseline: found 16 bits");
   refused({"--bits", ""}, "bits");
   refused({"--grad-bits", "8/8"}, "--grad-bits");
   refused({"--iterations", "0"}, "--iterations");
@@ -169,6 +174,12 @@ TEST_CASE("compare refuses bad files with their line", "[cmd]") {
   refused({"--accuracy", accuracy("CR,1\n"), "--bits", "3:8,3:6"}, "one bit range");
   refused({"--schedule-file", folder.write("s.csv", "0,8,8\n5,99,8\n")}, "s.csv:2");
   refused({"--schedule-file", folder.write("s.csv", "0,8,8\n"), "--cycles", "4"}, "--cycles");
+  const std::string wide = folder.write("s.csv", "iteration,bits,grad_bits\n0,8,8 # a\n5,8,16\n");
+  refused({"--schedule-file", wide}, "s.csv:3: bits: found 16 bits");
+  refused({"--schedules", "CR", "--accuracy", accuracy("ER,1\n")},
+          "no schedule of this table, allowed: static, CR");
+  const std::string own = folder.write("mine.csv", "0,8,8\n");
+  refused({"--schedule-file", own, "--accuracy", accuracy("CX,1\n")}, "ETH, mine");
   refused({"--energy-table", folder.write("e.yaml", "name: x\nnode: [\n")}, "e.yaml:");
   refused({"--arch", folder.write("a.yaml", "ra: 1\nrb: 2\n")}, "a.yaml:2");
 }
@@ -234,6 +245,70 @@ TEST_CASE("a schedule of one's own", "[cmd]") {
   CHECK(rows[1]["group"] == "file");
   CHECK(rows[1]["qmin"] == 4);
   CHECK(rows[1]["bitops_relative"].get<double>() == Approx((192.0 + 80.0) / 384.0));
+}
+
+TEST_CASE("a schedule of one's own and the range of --bits", "[cmd]") {
+  const Folder folder;
+  const std::string csv = folder.write("mine.csv", "0,3,8\n32000,8,8\n");
+  const auto note = [&](const Args& more) {
+    Args args = {"--schedule-file", csv, "--json", "-"};
+    args.insert(args.end(), more.begin(), more.end());
+    std::string text;
+    CHECK(quiet_compare(args, &text) == 0);
+    const auto json = nlohmann::json::parse(text);
+    for (const auto& a : json["assumptions"]) {
+      if (a["key"] == "schedule_file")
+        return a["value"].get<std::string>() + "; " + a["text"].get<std::string>();
+    }
+    return std::string("none");
+  };
+  CHECK(note({}).find("mine: bits 3:8/8; no --bits: ") == 0);
+  CHECK(note({}).find("own maximum, 8/8") != std::string::npos);
+  CHECK(note({"--bits", "3:6/6"}).find("leaves --bits 3:6/6") != std::string::npos);
+  CHECK(note({"--bits", "3:8/8"}).find("leaves") == std::string::npos);
+}
+
+TEST_CASE("a metric prints as typed, and no deviation is none", "[cmd]") {
+  const Folder folder;
+  const std::string accuracy =
+      folder.write("acc.csv", "schedule,acc,std\nstatic,92.80,\nCR,93.0,0.10\nRR,91\n");
+  const Args args = {"--schedules", "CR,RR",     "--accuracy",
+                     accuracy,      "--columns", "schedule,metric,metric_std"};
+  const auto with = [&](const Args& more) {
+    Args all = args;
+    all.insert(all.end(), more.begin(), more.end());
+    std::string text;
+    CHECK(quiet_compare(all, &text) == 0);
+    return text;
+  };
+  const std::string text = with({});
+  CHECK(text.find("static    92.80     -\n") != std::string::npos);
+  CHECK(text.find("CR         93.0  0.10\n") != std::string::npos);
+  CHECK(text.find("RR           91     -\n") != std::string::npos);
+  const auto rows = nlohmann::json::parse(with({"--json", "-"}))["rows"];
+  CHECK(rows[0]["metric"] == 92.8);
+  CHECK(rows[0]["metric_std"].is_null());
+  CHECK(rows[2]["metric_std"] == 0.1);
+  CHECK(with({"--csv", "-"}).find(",acc,92.8,,") != std::string::npos);
+  const std::string tex = with({"--latex", "-"});
+  CHECK(tex.find("\\begin{tabular}{lr}") != std::string::npos);
+  CHECK(tex.find("static & 92.80 \\\\\n") != std::string::npos);
+  CHECK(tex.find("CR & 93.0 $\\pm$ 0.10 \\\\\n") != std::string::npos);
+  const std::string script = report_plot([&] {
+                               Args plain(args.begin(), args.end() - 2);
+                               return run_compare(parse_compare_options(plain));
+                             }())
+                                 .body;
+  const auto bars = [&](const std::string& part) {
+    std::size_t count = 0;
+    for (auto at = script.find(part); at != std::string::npos; at = script.find(part, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  CHECK(bars("with yerrorbars") == 1);
+  CHECK(bars("using 2:3") == 3);
+  CHECK(bars("on array serial-1x1") == 1);
 }
 
 TEST_CASE("each option changes the job or the result", "[cmd]") {

@@ -210,6 +210,7 @@ TEST_CASE("cmd_cosim: wrong use is refused in one line") {
   CHECK_THAT(refusal({"--all-precisions", "1", "--pattern", "zero"}), Contains("--pattern"));
   CHECK_THAT(refusal({"--max-cycles", "0"}), Contains("--max-cycles"));
   CHECK_THAT(refusal({"--inject", "ac_q"}), Contains("REG:BIT:CYCLE"));
+  CHECK_THAT(refusal({"--wave", "x.vcd"}), Contains("ends in .fst"));
   CHECK_THAT(refusal({"--json", "/no/such/folder/x.json"}), Contains("no directory"));
   CHECK_THAT(refusal({"--wave", "/no/such/folder/x.fst"}), Contains("no directory"));
   CHECK_THAT(refusal({"--rtl-model", "/no/such/file.so"}), Contains("/no/such/file.so"));
@@ -226,4 +227,20 @@ TEST_CASE("cmd_verilate: prints parameters, and refuses what it cannot do") {
   CHECK_THAT(refused({"--arch", "fixed-8x8", "--out", "x.so", "--flavour", "fast"}),
              Contains("--flavour"));
   CHECK_THAT(refused({"--arch", "fixed-8x8", "--out", "x.so", "--jobs", "0"}), Contains("--jobs"));
+}
+
+TEST_CASE("cmd_cosim: a flip after the last cycle is refused, not a silent pass") {
+  CapturedOutput output;
+  CHECK_THROWS_WITH(cmd_cosim({"--inject", "g_col[0].g_pe[0].u_pe.ac_q:3:30000"}),
+                    Contains("--inject cycle: found 30000") && Contains("0 to 1044"));
+}
+
+TEST_CASE("cmd_cosim: a run with stalls shows its cycles between their bounds") {
+  CapturedOutput output;
+  CHECK(cmd_cosim({"--stalls", "30", "--json", "-"}) == 0);
+  const Json stalled = Json::parse(output.text()).at("stalled");
+  CHECK(stalled.at("gemms") == 1);
+  CHECK(stalled.at("cycles_least") == 1045);
+  CHECK(stalled.at("cycles_rtl") > stalled.at("cycles_least"));
+  CHECK(stalled.at("cycles_rtl") <= stalled.at("cycles_most"));
 }

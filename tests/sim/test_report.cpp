@@ -166,6 +166,60 @@ TEST_CASE("energy follows from event counts and the printed constants alone", "[
   CHECK(json["rows"][1]["energy_j"].get<double>() == Approx(energy * 1e-12));
 }
 
+TEST_CASE("energy follows from the JSON file alone", "[report]") {
+  // Row events, array parameters and printed constants: no function of the model.
+  for (const char* arch : {"serial-1x1", "stripes-1x8", "ci-1x4-s4"}) {
+    CompareOptions options;
+    options.networks = {"resnet20-cifar10"};
+    options.batch = 2;
+    options.schedules = {"CR"};
+    options.archs = {arch};
+    const Json json = Json::parse(report_json(run_compare(options)));
+    std::map<std::string, double> pj;
+    for (const auto& a : json["assumptions"]) {
+      double value = 0.0, per = 0.0;
+      const std::string key = a["key"], text = a["value"];
+      if (key.rfind("energy.", 0) != 0) continue;
+      REQUIRE(std::sscanf(text.c_str(), "%lf pJ per %lf", &value, &per) == 2);
+      pj[key.substr(7)] = value / per;
+    }
+    for (const auto& row : json["rows"]) {
+      INFO(arch << " " << row["schedule"]);
+      const auto count = [&](const char* key) {
+        return std::stod(row["events"][key].get<std::string>());
+      };
+      const auto size = [&](const char* key) { return row["array"][key].get<double>(); };
+      const double kl = size("kl"), ac = size("ac_w"), acc = size("acc_w");
+      const double ra = size("ra"), rw = size("rw"), hold = size("s") > 1 ? ac : 0.0;
+      const double adder = pj["adder_bit"], reg = pj["register_bit"], sram = pj["sram_32kb"];
+      const double adds = count("ac_adds"), ones = count("ac_adds_ones");
+      const double flushes = count("acc_flushes") + count("acc_flushes_ones");
+      const double operand_bits = (count("a_words_read") + count("w_words_read")) * kl;
+      const double read = count("dram_read_bits"), written = count("dram_written_bits");
+      const std::map<std::string, double> parts = {
+          {"digit_products", kl * (ra * rw * adds + std::max(ra, rw) * ones) * pj["digit_product"]},
+          {"ac_adds", (adds + ones) * ac * (adder + reg)},
+          {"acc_adds", flushes * (acc * (adder + reg) + hold * reg)},
+          {"chunk_registers", operand_bits * reg},
+          {"buffer_reads", operand_bits * sram},
+          {"buffer_writes", read * sram},
+          {"dram", (read + written) * pj["dram"]}};
+      for (const auto& [key, value] : parts) {
+        INFO(key);
+        CHECK(row["energy_breakdown_j"][key].get<double>() == Approx(value * 1e-12).epsilon(1e-9));
+      }
+      CHECK(count("digit_products") == adds * kl);
+      CHECK(count("digit_cycles") <= row["cycles"].get<double>());
+    }
+  }
+}
+
+TEST_CASE("a narrow table prints its group names in full", "[report]") {
+  const std::string text = report_text(small_result(), {"schedule"});
+  CHECK(text.find("\n-- medium saving --\n") != std::string::npos);
+  CHECK(text.find("\n===================\n") != std::string::npos);
+}
+
 TEST_CASE("withheld energies are null and relative ones stay", "[report]") {
   const CompareResult result = small_result(true);
   const Json row = row_json(result.rows[1], result);
