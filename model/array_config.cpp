@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "golden/error.hpp"
+#include "golden/text_file.hpp"
 
 namespace bitcycle {
 namespace {
@@ -143,14 +144,10 @@ ArrayConfig resolve_array(const std::string& name_or_file) {
 }
 
 ArrayConfig load_array_config(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
-    throw input_error(path, 0, "array file", "a directory", "a readable YAML file");
-  }
+  const std::string content = read_text_file(path, "array file", "a readable YAML file");
   YAML::Node root;
   try {
-    root = YAML::LoadFile(path);
-  } catch (const YAML::BadFile&) {
-    throw input_error(path, 0, "array file", "no readable file", "a readable YAML file");
+    root = YAML::Load(content);
   } catch (const YAML::Exception& e) {
     throw input_error(path, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
   }

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "golden/error.hpp"
+#include "golden/text_file.hpp"
 #include "model/energy.hpp"
 
 namespace bitcycle {
@@ -138,6 +137,13 @@ EnergyEntry read_entry(const std::string& key, const YAML::Node& node, const std
   e.source = map.text("source");
   e.text = map.text("text");
   if (map.has("confirmed")) e.confirmed = map.text("confirmed");
+  // Each number may be finite and their quotient not: infinities would reach the report.
+  const double joules = e.joules();
+  if (joules != 0.0 && !(joules >= 1e-24 && joules <= 1.0)) {
+    std::ostringstream found;
+    found << joules << " J per event";
+    map.fail(map.line("value"), key, found.str(), "0, or 1e-24 to 1 J per event");
+  }
   return e;
 }
 
@@ -175,9 +181,9 @@ EnergyTable parse_energy_table(const std::string& yaml, const std::string& file)
   table.node = top.text("node");
   table.voltage = top.text("voltage");
   table.uncertainty_factor = top.number("uncertainty_factor");
-  if (table.uncertainty_factor < 1.0) {
+  if (table.uncertainty_factor < 1.0 || table.uncertainty_factor > 1000.0) {
     top.fail(top.line("uncertainty_factor"), "uncertainty_factor", top.text("uncertainty_factor"),
-             "1 or more");
+             "1 or more, up to 1000");
   }
   table.operand_buffer_kb = top.number("operand_buffer_kb");
   table.ranks_arrays = top.flag("ranks_arrays");
@@ -208,6 +214,10 @@ EnergyTable parse_energy_table(const std::string& yaml, const std::string& file)
   if (sram.empty()) {
     entries.fail(top.line("entries"), "entries", "no sram_<N>kb", "at least one sram_<N>kb");
   }
+  if (joules["digit_product"] + joules["adder_bit"] + joules["register_bit"] <= 0.0) {
+    entries.fail(top.line("entries"), "entries", "no energy in the array",
+                 "digit_product, adder_bit or register_bit above 0");
+  }
   table.digit_product_j = joules["digit_product"];
   table.adder_bit_j = joules["adder_bit"];
   table.register_bit_j = joules["register_bit"];
@@ -217,13 +227,7 @@ EnergyTable parse_energy_table(const std::string& yaml, const std::string& file)
 }
 
 EnergyTable load_energy_table(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path)) {
-    throw input_error(path, 0, "energy table", "no readable file", "a readable YAML file");
-  }
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_energy_table(text.str(), path);
+  return parse_energy_table(read_text_file(path, "energy table", "a readable YAML file"), path);
 }
 
 }  // namespace bitcycle

@@ -97,7 +97,7 @@ double parse_positive(const std::string& text, const std::string& field, double 
   double value = 0.0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value) || value <= 0.0 ||
+  if (error != std::errc() || stop != end || !std::isfinite(value) || value < 1e-12 ||
       value > high) {
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", high);

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "golden/error.hpp"
+#include "golden/text_file.hpp"
 
 namespace bitcycle {
 namespace {
@@ -123,11 +125,7 @@ int line_above(const std::string& path, int most) {
 }
 
 MetricFile read_metrics(const std::string& path, const std::vector<std::string>& known) {
-  std::ifstream in(path);
-  if (!in || std::filesystem::is_directory(path)) {
-    throw input_error(path, 0, "accuracy file", "no readable file",
-                      "a CSV file: schedule,metric,std");
-  }
+  std::istringstream in(read_text_file(path, "accuracy file", "a CSV file: schedule,metric,std"));
   MetricFile out;
   out.name = "metric";
   std::string line;

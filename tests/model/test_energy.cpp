@@ -141,6 +141,9 @@ TEST_CASE("a table that is not right is refused with file and line", "[energy]")
   CHECK(names(message(changed("operand_buffer_kb: 32", "operand_buffer_kb: 4")), "8 to 128"));
   CHECK(names(message(changed("operand_buffer_kb: 32", "operand_buffer_kb: 256")), "t.yaml:6"));
   CHECK(names(message(changed("uncertainty_factor: 1.5", "uncertainty_factor: 0.5")), "1 or more"));
+  CHECK(names(message(changed("uncertainty_factor: 1.5", "uncertainty_factor: 1e308")), "1000"));
+  CHECK(names(message(changed("value: 2,", "value: 1e308,")), "J per event"));
+  CHECK(names(message(changed("value: 2,", "value: 1e-300,")), "J per event"));
   CHECK(names(message(changed("ranks_arrays: true", "ranks_arrays: maybe")), "true or false"));
   CHECK(names(message(changed("entries:\n", "entries: [\n")), "YAML"));
   CHECK(names(message("- a\n- b\n"), "t.yaml:1"));
