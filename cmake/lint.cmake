@@ -13,7 +13,8 @@ endif()
 
 if(CLANG_TIDY AND Python3_FOUND)
   # The program, not its tests: those take longer than everything else and ship nowhere
-  # (scripts/tidy without paths looks at all). Only files whose text, headers or flags changed since they last passed are looked at again.
+  # (scripts/tidy without paths looks at all). Only files whose text, headers or flags changed
+  # since they last passed are looked at again.
   # One cache for all presets.
   add_custom_target(tidy
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/scripts/tidy --build ${CMAKE_BINARY_DIR}

@@ -56,6 +56,7 @@ class ArrayModule : public sc_core::sc_module {
   sc_core::sc_in<ArrayStep> step_i{"step_i"};
   sc_core::sc_out<ArrayHandshakes> handshakes_o{"handshakes_o"};
 
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): SystemC builds the hierarchy by this copy
   ArrayModule(sc_core::sc_module_name name, Array& array) : sc_module(name), array_(array) {
     SC_HAS_PROCESS(ArrayModule);
     SC_METHOD(edge);

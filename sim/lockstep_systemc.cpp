@@ -15,6 +15,7 @@ class Bench : public sc_core::sc_module {
  public:
   sc_core::sc_in<bool> clk_i{"clk_i"};
 
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): SystemC builds the hierarchy by this copy
   Bench(sc_core::sc_module_name name, Lockstep& pair, std::size_t& running)
       : sc_module(name),
         pair_(pair),
