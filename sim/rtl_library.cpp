@@ -20,8 +20,6 @@
 #include "golden/error.hpp"
 #include "sim/paths.hpp"
 
-extern char** environ;
-
 namespace bitcycle {
 namespace {
 
@@ -30,6 +28,7 @@ namespace fs = std::filesystem;
 // Runs a program with its output in `log`; returns its exit code.
 int run_logged(const std::vector<std::string>& words, const std::string& log) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
