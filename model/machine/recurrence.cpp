@@ -77,8 +77,7 @@ void Recurrence::dispatch() {
       if (e.evaluated <= needed) return;
       room = e.starts[e.starts.size() - (e.evaluated - needed)];
     }
-    const std::uint64_t words =
-        static_cast<std::uint64_t>(instruction_words(instruction.engine));
+    const std::uint64_t words = static_cast<std::uint64_t>(instruction_words(instruction.engine));
     const std::uint64_t pushed = std::max(first_word_ + words, room);
     e.queue.push_back({instruction, pushed});
     ++e.pushed_count;

@@ -37,11 +37,11 @@ struct Transfer {
 /// What the timing of an instruction depends on.
 struct TimedInstruction {
   Engine engine = Engine::kFetch;
-  std::uint32_t wait_in = 0;   ///< fetch: r2f, exec: f2e, store: e2r
-  std::uint32_t wait_out = 0;  ///< fetch: e2f, exec: r2e
-  bool post_down = false;      ///< fetch: f2e, exec: e2r, store: r2f
-  bool post_up = false;        ///< exec: e2f, store: r2e
-  Transfer transfer;           ///< fetch and store
+  std::uint32_t wait_in = 0;       ///< fetch: r2f, exec: f2e, store: e2r
+  std::uint32_t wait_out = 0;      ///< fetch: e2f, exec: r2e
+  bool post_down = false;          ///< fetch: f2e, exec: e2r, store: r2f
+  bool post_up = false;            ///< exec: e2f, store: r2e
+  Transfer transfer;               ///< fetch and store
   std::uint64_t array_cycles = 0;  ///< exec: T of its M, N, K
 };
 
@@ -109,18 +109,18 @@ class Recurrence {
     std::uint64_t pushed = 0;
   };
   struct EngineState {
-    std::deque<Waiting> queue;        // pushed, not yet started
+    std::deque<Waiting> queue;         // pushed, not yet started
     std::deque<std::uint64_t> starts;  // of the last QD instructions
     std::uint64_t pushed_count = 0;
     std::uint64_t evaluated = 0;
     std::uint64_t free_from = 0;  // first cycle in which it may start
-    EngineCycles cycles;  // without idle: what is left of the run
+    EngineCycles cycles;          // without idle: what is left of the run
     InstructionTimes last;
   };
   struct Tokens {
     std::deque<std::uint64_t> posts;  // cycles of posts not yet taken
   };
-  struct Port {  // a DMA direction
+  struct Port {                         // a DMA direction
     std::deque<std::uint64_t> retired;  // of the last OUT bursts: cycle of last R (of B)
     std::uint64_t next_request = 0;     // first cycle in which a request may be made
     std::uint64_t server_free = 0;      // 1/256 cycle
