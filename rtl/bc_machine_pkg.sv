@@ -316,15 +316,15 @@ package bc_machine_pkg;
   parameter logic [3:0] CAUSE_DIM_ZERO = 4'd1;  // exec: M, N or K is 0
   parameter logic [3:0] CAUSE_WIDTH_ZERO = 4'd2;  // exec: bits of A or W are 0
   parameter logic [3:0] CAUSE_WIDTH_OVER = 4'd3;  // exec: bits of A or W over P_MAX
-  parameter logic [3:0] CAUSE_HEADER = 4'd4;  // no engine has this header (3)
-  parameter logic [3:0] CAUSE_COUNT_ZERO = 4'd5;  // fetch, store: line_beats, n0, n1 or n2 is 0
-  parameter logic [3:0] CAUSE_UNALIGNED = 4'd6;  // fetch, store: DRAM address is no multiple of a beat
-  parameter logic [3:0] CAUSE_OUT_BITS = 4'd7;  // exec: codes are written and out_bits is 0 or over 16
-  parameter logic [3:0] CAUSE_RADIX = 4'd8;  // exec: R0, R1, KB0, CG or BR of a side is 0 or BR over GL; with results, OR0 or OR1 is 0
-  parameter logic [3:0] CAUSE_SLVERR = 4'd10;  // the memory answered SLVERR
-  parameter logic [3:0] CAUSE_DECERR = 4'd11;  // the memory answered DECERR
-  parameter logic [3:0] CAUSE_WATCHDOG = 4'd12;  // no progress for as long as the watchdog allows
-  parameter logic [3:0] CAUSE_TOKEN_OVERFLOW = 4'd13;  // a token counter left its 16 bits
+  parameter logic [3:0] CAUSE_OUT_BITS = 4'd4;  // exec: codes are written and out_bits is 0 or over 16
+  parameter logic [3:0] CAUSE_RADIX = 4'd5;  // exec: R0, R1, KB0, CG or BR of a side is 0 or BR over GL; with results, OR0 or OR1 is 0
+  parameter logic [3:0] CAUSE_HEADER = 4'd6;  // no engine has this header (3)
+  parameter logic [3:0] CAUSE_COUNT_ZERO = 4'd7;  // fetch, store: line_beats, n0, n1 or n2 is 0
+  parameter logic [3:0] CAUSE_UNALIGNED = 4'd8;  // fetch, store: DRAM address is no multiple of a beat
+  parameter logic [3:0] CAUSE_SLVERR = 4'd9;  // the memory answered SLVERR
+  parameter logic [3:0] CAUSE_DECERR = 4'd10;  // the memory answered DECERR
+  parameter logic [3:0] CAUSE_WATCHDOG = 4'd11;  // no progress for as long as the watchdog allows
+  parameter logic [3:0] CAUSE_TOKEN_OVERFLOW = 4'd12;  // a token counter left its 16 bits
 
   // AXI4-Lite registers: byte addresses; fields: _BIT and _W.
   parameter logic [11:0] REG_ID = 12'h000;

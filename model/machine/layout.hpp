@@ -14,7 +14,7 @@ struct Field {
 };
 
 // Reads lines from DRAM into an operand buffer.
-constexpr int kFetchOp = 0;
+constexpr int kFetchOpcode = 0;
 constexpr int kFetchWords = 6;
 constexpr Field kFetchOp{0, 2, false};
 constexpr Field kFetchTarget{2, 1, false};
@@ -32,7 +32,7 @@ constexpr Field kFetchStride1{288, 32, true};
 constexpr Field kFetchStride2{320, 32, true};
 
 // One matrix product and what becomes of its results.
-constexpr int kExecOp = 1;
+constexpr int kExecOpcode = 1;
 constexpr int kExecWords = 27;
 constexpr Field kExecOp{0, 2, false};
 constexpr Field kExecASigned{2, 1, false};
@@ -78,7 +78,7 @@ constexpr Field kExecElement{1664, 32, false};
 constexpr Field kExecElementRow{1696, 32, false};
 
 // Writes lines from the output buffer to DRAM.
-constexpr int kStoreOp = 2;
+constexpr int kStoreOpcode = 2;
 constexpr int kStoreWords = 6;
 constexpr Field kStoreOp{0, 2, false};
 constexpr Field kStoreWaitE2r{8, 8, false};
@@ -129,15 +129,15 @@ enum class MachineCause : std::uint8_t {
   kDimZero = 1,  ///< exec: M, N or K is 0
   kWidthZero = 2,  ///< exec: bits of A or W are 0
   kWidthOver = 3,  ///< exec: bits of A or W over P_MAX
-  kHeader = 4,  ///< no engine has this header (3)
-  kCountZero = 5,  ///< fetch, store: line_beats, n0, n1 or n2 is 0
-  kUnaligned = 6,  ///< fetch, store: DRAM address is no multiple of a beat
-  kOutBits = 7,  ///< exec: codes are written and out_bits is 0 or over 16
-  kRadix = 8,  ///< exec: R0, R1, KB0, CG or BR of a side is 0 or BR over GL; with results, OR0 or OR1 is 0
-  kSlverr = 10,  ///< the memory answered SLVERR
-  kDecerr = 11,  ///< the memory answered DECERR
-  kWatchdog = 12,  ///< no progress for as long as the watchdog allows
-  kTokenOverflow = 13,  ///< a token counter left its 16 bits
+  kOutBits = 4,  ///< exec: codes are written and out_bits is 0 or over 16
+  kRadix = 5,  ///< exec: R0, R1, KB0, CG or BR of a side is 0 or BR over GL; with results, OR0 or OR1 is 0
+  kHeader = 6,  ///< no engine has this header (3)
+  kCountZero = 7,  ///< fetch, store: line_beats, n0, n1 or n2 is 0
+  kUnaligned = 8,  ///< fetch, store: DRAM address is no multiple of a beat
+  kSlverr = 9,  ///< the memory answered SLVERR
+  kDecerr = 10,  ///< the memory answered DECERR
+  kWatchdog = 11,  ///< no progress for as long as the watchdog allows
+  kTokenOverflow = 12,  ///< a token counter left its 16 bits
 };
 
 /// "width_over" and so on; "unknown" for a value without a name.
@@ -151,16 +151,16 @@ constexpr const char* cause_name(MachineCause cause) {
       return "width_zero";
     case MachineCause::kWidthOver:
       return "width_over";
+    case MachineCause::kOutBits:
+      return "out_bits";
+    case MachineCause::kRadix:
+      return "radix";
     case MachineCause::kHeader:
       return "header";
     case MachineCause::kCountZero:
       return "count_zero";
     case MachineCause::kUnaligned:
       return "unaligned";
-    case MachineCause::kOutBits:
-      return "out_bits";
-    case MachineCause::kRadix:
-      return "radix";
     case MachineCause::kSlverr:
       return "slverr";
     case MachineCause::kDecerr:
