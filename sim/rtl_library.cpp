@@ -56,8 +56,11 @@ std::string source_hash() {
     }
   };
   const fs::path source = source_dir();
-  std::vector<fs::path> files = {source / "sim/rtl_plugin.cpp", source / "sim/rtl_plugin.hpp",
-                                 source / "model/array.hpp", source / "scripts/verilate-array"};
+  std::vector<fs::path> files = {
+      source / "sim/rtl_plugin.cpp",     source / "sim/rtl_plugin.hpp",
+      source / "sim/machine_plugin.cpp", source / "sim/machine_plugin.hpp",
+      source / "model/array.hpp",        source / "model/machine/machine.hpp",
+      source / "model/machine/axi.hpp",  source / "scripts/verilate-array"};
   for (const auto& entry : fs::directory_iterator(source / "rtl")) {
     if (entry.is_regular_file()) files.push_back(entry.path());
   }
@@ -135,14 +138,25 @@ std::string rtl_parameters(const ArrayConfig& c) {
       c.kl, c.tm, c.tn, c.s, c.ba, c.bw, c.ac_w, c.acc_w, c.p_max, c.q);
 }
 
-void verilate_array(const ArrayConfig& config, RtlFlavour flavour, const std::string& out,
-                    const std::string& rtl_dir, int jobs) {
-  config.validate();
-  std::vector<std::string> words = {source_dir() + "/scripts/verilate-array", "--out", out,
-                                    "--flavour", to_string(flavour)};
+std::string rtl_parameters(const MachineConfig& c) {
+  return fmt::format("{} GL={} DW={} L1A_D={} L1W_D={} OB_D={} PS_D={} QD={} OUT={} BURST={}",
+                     rtl_parameters(c.array), c.gl, c.dw, c.l1a_d, c.l1w_d, c.ob_d, c.ps_d, c.qd,
+                     c.out, c.burst);
+}
+
+namespace {
+
+void verilate(const std::string& top, const std::string& name, const std::string& parameters,
+              RtlFlavour flavour, const std::string& out, const std::string& rtl_dir, int jobs) {
+  std::vector<std::string> words = {source_dir() + "/scripts/verilate-array",
+                                    "--top",
+                                    top,
+                                    "--out",
+                                    out,
+                                    "--flavour",
+                                    to_string(flavour)};
   if (!rtl_dir.empty()) words.insert(words.end(), {"--rtl", rtl_dir});
   if (jobs > 0) words.insert(words.end(), {"--jobs", std::to_string(jobs)});
-  const std::string parameters = rtl_parameters(config);
   for (std::size_t at = 0; at < parameters.size();) {
     const std::size_t end = std::min(parameters.find(' ', at), parameters.size());
     words.push_back(parameters.substr(at, end - at));
@@ -159,13 +173,15 @@ void verilate_array(const ArrayConfig& config, RtlFlavour flavour, const std::st
     while (std::getline(in, line)) {
       if (first_error.empty() && line.find("rror") != std::string::npos) first_error = line;
     }
-    throw input_error("", 0, "verilating array " + config.name,
+    throw input_error("", 0, "verilating " + name,
                       fmt::format("exit code {} ({})", code, first_error), "see " + log);
   }
   fs::remove(log, ignored);
 }
 
-std::unique_ptr<RtlModel> load_rtl_model(const std::string& path, std::uint64_t seed) {
+// Loads a shared object and finds its two functions.
+template <class Version, class Make>
+Make load(const std::string& path, const char* version_name, const char* make_name, int wanted) {
   // dlopen searches the library path for a bare name.
   const std::string file = fs::absolute(path).string();
   if (is_cut_short(file)) {
@@ -178,38 +194,87 @@ std::unique_ptr<RtlModel> load_rtl_model(const std::string& path, std::uint64_t 
     throw input_error(path, 0, "RTL model", why != nullptr ? why : "nothing that loads",
                       "a file made by 'bitcycle verilate'");
   }
-  const auto version =
-      reinterpret_cast<RtlPluginVersion>(dlsym(handle, "bitcycle_rtl_plugin_version"));
-  const auto make = reinterpret_cast<MakeRtlModel>(dlsym(handle, "bitcycle_make_rtl_model"));
-  if (version == nullptr || make == nullptr || version() != kRtlPluginVersion) {
-    throw input_error(path, 0, "RTL model", "no build of this version of the array",
+  const auto version = reinterpret_cast<Version>(dlsym(handle, version_name));
+  const auto make = reinterpret_cast<Make>(dlsym(handle, make_name));
+  if (version == nullptr || make == nullptr || version() != wanted) {
+    throw input_error(path, 0, "RTL model", "no build of this version of the RTL",
                       "a file made by this version's 'bitcycle verilate'");
   }
   // The object stays loaded: models may outlive any handle that we could close.
-  return std::unique_ptr<RtlModel>(make(seed));
+  return make;
+}
+
+// A build in the cache, verilated now if it is not there.
+std::string cached(const std::string& top, const std::string& name, const std::string& key,
+                   const std::string& parameters, RtlFlavour flavour) {
+  const fs::path file = cache_dir() / source_hash() / to_string(flavour) / (key + ".so");
+  if (!fs::exists(file)) {
+    fmt::print(stderr,
+               "bitcycle: verilating {} ({}), once; ten seconds to a minute for most. Kept in {}\n",
+               name, to_string(flavour), cache_dir().string());
+    verilate(top, name, parameters, flavour, file.string(), "", 0);
+  }
+  return file.string();
+}
+
+// Flavours that serve: a build that can do more serves as well.
+std::vector<RtlFlavour> able(RtlFlavour flavour) {
+  if (flavour == RtlFlavour::kWave) return {flavour, RtlFlavour::kInject};
+  return {flavour};
+}
+
+}  // namespace
+
+void verilate_array(const ArrayConfig& config, RtlFlavour flavour, const std::string& out,
+                    const std::string& rtl_dir, int jobs) {
+  config.validate();
+  verilate("bc_array", "array " + config.name, rtl_parameters(config), flavour, out, rtl_dir, jobs);
+}
+
+void verilate_machine(const MachineConfig& config, RtlFlavour flavour, const std::string& out,
+                      const std::string& rtl_dir, int jobs) {
+  config.validate();
+  verilate("bc_machine", "machine " + config.array.name, rtl_parameters(config), flavour, out,
+           rtl_dir, jobs);
+}
+
+std::unique_ptr<RtlModel> load_rtl_model(const std::string& path, std::uint64_t seed) {
+  return std::unique_ptr<RtlModel>(load<RtlPluginVersion, MakeRtlModel>(
+      path, "bitcycle_rtl_plugin_version", "bitcycle_make_rtl_model", kRtlPluginVersion)(seed));
+}
+
+std::unique_ptr<RtlMachine> load_rtl_machine(const std::string& path, std::uint64_t seed) {
+  return std::unique_ptr<RtlMachine>(load<MachinePluginVersion, MakeRtlMachine>(
+      path, "bitcycle_machine_plugin_version", "bitcycle_make_rtl_machine",
+      kMachinePluginVersion)(seed));
 }
 
 std::unique_ptr<RtlModel> make_rtl_model(const ArrayConfig& config, RtlFlavour flavour,
                                          std::uint64_t seed) {
   config.validate();
-  // A build that can do more serves as well.
-  std::vector<RtlFlavour> able = {flavour};
-  if (flavour == RtlFlavour::kWave) able.push_back(RtlFlavour::kInject);
-  for (const auto f : able) {
+  for (const auto f : able(flavour)) {
     if (const std::string file = prebuilt(config, f); !file.empty()) {
       return load_rtl_model(file, seed);
     }
   }
-  const fs::path file = cache_dir() / source_hash() / to_string(flavour) / (config.key() + ".so");
-  if (!fs::exists(file)) {
-    fmt::print(
-        stderr,
-        "bitcycle: verilating array {} ({}), once; ten seconds to a minute for most. Kept in "
-        "{}\n",
-        config.name, to_string(flavour), cache_dir().string());
-    verilate_array(config, flavour, file.string());
+  return load_rtl_model(
+      cached("bc_array", "array " + config.name, config.key(), rtl_parameters(config), flavour),
+      seed);
+}
+
+std::unique_ptr<RtlMachine> make_rtl_machine(const MachineConfig& config, RtlFlavour flavour,
+                                             std::uint64_t seed) {
+  config.validate();
+  for (const auto f : able(flavour)) {
+    const fs::path file =
+        fs::path(build_dir()) / "rtl" / to_string(f) / ("machine-" + config.array.name + ".so");
+    if (config.key() == machine_for(config.array).key() && fs::exists(file)) {
+      return load_rtl_machine(file.string(), seed);
+    }
   }
-  return load_rtl_model(file.string(), seed);
+  return load_rtl_machine(cached("bc_machine", "machine " + config.array.name, config.key(),
+                                 rtl_parameters(config), flavour),
+                          seed);
 }
 
 }  // namespace bitcycle

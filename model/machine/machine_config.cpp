@@ -41,6 +41,14 @@ void MachineConfig::validate() const {
   power("burst", burst, 1, 256);
 }
 
+std::string MachineConfig::key() const {
+  std::string text = array.key();
+  for (const int value : {gl, dw, l1a_d, l1w_d, ob_d, ps_d, qd, out, burst}) {
+    text += "-" + std::to_string(value);
+  }
+  return text;
+}
+
 MachineConfig machine_for(const ArrayConfig& array) {
   MachineConfig m;
   m.array = array;
