@@ -1,4 +1,5 @@
 bc_pkg.sv
+bc_machine_pkg.sv
 bc_param_check.sv
 bc_tile_walker.sv
 bc_fill.sv
@@ -8,3 +9,13 @@ bc_pe.sv
 bc_acc.sv
 bc_drain.sv
 bc_array.sv
+bc_reset.sv
+bc_queue.sv
+bc_semaphore.sv
+bc_engine.sv
+bc_dispatch.sv
+bc_dma_check.sv
+bc_burst.sv
+bc_fetch.sv
+bc_store.sv
+bc_regs.sv

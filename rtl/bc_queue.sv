@@ -1,0 +1,52 @@
+// First-in first-out queue of instructions of WORDS 64-bit words. Registered: what is pushed in
+// cycle t is at the output from t+1 on. A full queue takes a push in the cycle of a pop.
+module bc_queue #(
+    parameter int WORDS = 6,  // words of an instruction
+    parameter int QD = 4,     // instructions, a power of two
+    // Derived.
+    parameter int PtrW = (QD > 1) ? $clog2(QD) : 1
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic                push_i,   // only with room_o
+    input  logic [WORDS*64-1:0] data_i,
+    output logic                room_o,
+    input  logic                pop_i,    // only with valid_o
+    output logic                valid_o,
+    output logic [WORDS*64-1:0] data_o,
+    output logic                full_o
+);
+
+  localparam int CountW = $clog2(QD) + 1;
+
+  logic [CountW-1:0] count_q;
+  logic [PtrW-1:0]   rd_q, wr_q;
+
+  assign valid_o = count_q != '0;
+  assign full_o = count_q == CountW'(QD);
+  assign room_o = ~full_o | pop_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      count_q <= '0;
+      rd_q    <= '0;
+      wr_q    <= '0;
+    end else begin
+      count_q <= count_q + CountW'(push_i) - CountW'(pop_i);
+      if (QD > 1) begin
+        rd_q <= rd_q + PtrW'(pop_i);
+        wr_q <= wr_q + PtrW'(push_i);
+      end
+    end
+  end
+
+  // Data registers are not reset.
+  for (genvar w = 0; w < WORDS; w++) begin : g_word
+    logic [63:0] word_q[QD];
+    always_ff @(posedge clk_i) begin
+      if (push_i) word_q[wr_q] <= data_i[w*64+:64];
+    end
+    assign data_o[w*64+:64] = word_q[rd_q];
+  end
+
+endmodule
