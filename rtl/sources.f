@@ -19,3 +19,11 @@ bc_burst.sv
 bc_fetch.sv
 bc_store.sv
 bc_regs.sv
+bc_psum.sv
+bc_random.sv
+bc_requant.sv
+bc_out_add.sv
+bc_out_pos.sv
+bc_pack.sv
+bc_ob.sv
+bc_result.sv
