@@ -108,24 +108,24 @@ class VerilatedMachine final : public RtlMachine {
   void drive(const MachineStep& in) {
     top_->inst_valid_i = in.inst_valid;
     top_->inst_data_i = in.inst_data;
-    top_->s_awvalid_i = in.lite.aw_valid;
-    top_->s_awaddr_i = in.lite.aw_addr & 0xFFFU;
-    top_->s_wvalid_i = in.lite.w_valid;
-    top_->s_wdata_i = in.lite.w_data;
-    top_->s_wstrb_i = in.lite.w_strb & 0xFU;
-    top_->s_bready_i = in.lite.b_ready;
-    top_->s_arvalid_i = in.lite.ar_valid;
-    top_->s_araddr_i = in.lite.ar_addr & 0xFFFU;
-    top_->s_rready_i = in.lite.r_ready;
-    top_->arready_i = in.read.ar_ready;
-    top_->rvalid_i = in.read.r_valid;
-    if (in.read.r_valid) std::memcpy(&top_->rdata_i, in.read.r_data, sizeof(top_->rdata_i));
-    top_->rresp_i = static_cast<std::uint8_t>(in.read.r_resp);
-    top_->rlast_i = in.read.r_last;
-    top_->awready_i = in.write.aw_ready;
-    top_->wready_i = in.write.w_ready;
-    top_->bvalid_i = in.write.b_valid;
-    top_->bresp_i = static_cast<std::uint8_t>(in.write.b_resp);
+    top_->s_awvalid_i = in.lite.awvalid;
+    top_->s_awaddr_i = in.lite.awaddr & 0xFFFU;
+    top_->s_wvalid_i = in.lite.wvalid;
+    top_->s_wdata_i = in.lite.wdata;
+    top_->s_wstrb_i = in.lite.wstrb & 0xFU;
+    top_->s_bready_i = in.lite.bready;
+    top_->s_arvalid_i = in.lite.arvalid;
+    top_->s_araddr_i = in.lite.araddr & 0xFFFU;
+    top_->s_rready_i = in.lite.rready;
+    top_->arready_i = in.read.arready;
+    top_->rvalid_i = in.read.rvalid;
+    if (in.read.rvalid) std::memcpy(&top_->rdata_i, in.read.rdata, sizeof(top_->rdata_i));
+    top_->rresp_i = in.read.rresp;
+    top_->rlast_i = in.read.rlast;
+    top_->awready_i = in.write.awready;
+    top_->wready_i = in.write.wready;
+    top_->bvalid_i = in.write.bvalid;
+    top_->bresp_i = in.write.bresp;
   }
 
   void clock() {
@@ -147,26 +147,26 @@ class VerilatedMachine final : public RtlMachine {
   void read_ports() {
     ports_.inst_ready = top_->inst_ready_o;
     ports_.irq = top_->irq_o;
-    ports_.lite.aw_ready = top_->s_awready_o;
-    ports_.lite.w_ready = top_->s_wready_o;
-    ports_.lite.b_valid = top_->s_bvalid_o;
-    ports_.lite.b_resp = static_cast<AxiResp>(top_->s_bresp_o);
-    ports_.lite.ar_ready = top_->s_arready_o;
-    ports_.lite.r_valid = top_->s_rvalid_o;
-    ports_.lite.r_data = top_->s_rdata_o;
-    ports_.lite.r_resp = static_cast<AxiResp>(top_->s_rresp_o);
-    ports_.read.ar_valid = top_->arvalid_o;
-    ports_.read.ar_addr = top_->araddr_o;
-    ports_.read.ar_len = top_->arlen_o;
-    ports_.read.r_ready = top_->rready_o;
-    ports_.write.aw_valid = top_->awvalid_o;
-    ports_.write.aw_addr = top_->awaddr_o;
-    ports_.write.aw_len = top_->awlen_o;
-    ports_.write.w_valid = top_->wvalid_o;
+    ports_.lite.awready = top_->s_awready_o;
+    ports_.lite.wready = top_->s_wready_o;
+    ports_.lite.bvalid = top_->s_bvalid_o;
+    ports_.lite.bresp = top_->s_bresp_o;
+    ports_.lite.arready = top_->s_arready_o;
+    ports_.lite.rvalid = top_->s_rvalid_o;
+    ports_.lite.rdata = top_->s_rdata_o;
+    ports_.lite.rresp = top_->s_rresp_o;
+    ports_.read.arvalid = top_->arvalid_o;
+    ports_.read.araddr = top_->araddr_o;
+    ports_.read.arlen = top_->arlen_o;
+    ports_.read.rready = top_->rready_o;
+    ports_.write.awvalid = top_->awvalid_o;
+    ports_.write.awaddr = top_->awaddr_o;
+    ports_.write.awlen = top_->awlen_o;
+    ports_.write.wvalid = top_->wvalid_o;
     std::memcpy(w_data_, &top_->wdata_o, sizeof(top_->wdata_o));
-    ports_.write.w_data = w_data_;
-    ports_.write.w_last = top_->wlast_o;
-    ports_.write.b_ready = top_->bready_o;
+    ports_.write.wdata = w_data_;
+    ports_.write.wlast = top_->wlast_o;
+    ports_.write.bready = top_->bready_o;
   }
 
   // The scope table (--vpi) names everything that observe_machine.vlt makes public.

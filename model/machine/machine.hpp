@@ -13,18 +13,18 @@ namespace bitcycle {
 struct MachineStep {
   bool inst_valid = false;
   std::uint64_t inst_data = 0;
-  AxiLiteIn lite;
-  AxiReadIn read;
-  AxiWriteIn write;
+  AxiLiteReq lite;
+  AxiReadResp read;
+  AxiWriteResp write;
 };
 
 /// Output ports after the edge; all are functions of the registers alone.
 struct MachinePorts {
   bool inst_ready = false;
   bool irq = false;
-  AxiLiteOut lite;
-  AxiReadOut read;
-  AxiWriteOut write;
+  AxiLiteResp lite;
+  AxiReadReq read;
+  AxiWriteReq write;
 };
 
 /// Exactly one clock edge per step(). Not thread-safe.

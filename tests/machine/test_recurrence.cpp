@@ -1,9 +1,8 @@
-#include "model/machine/recurrence.hpp"
-
 #include <catch2/catch.hpp>
 #include <random>
 
 #include "golden/error.hpp"
+#include "model/machine/recurrence.hpp"
 
 namespace bitcycle {
 namespace {
