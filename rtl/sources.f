@@ -19,6 +19,13 @@ bc_burst.sv
 bc_fetch.sv
 bc_store.sv
 bc_regs.sv
+bc_pos_outer_add.sv
+bc_pos_outer.sv
+bc_pos_tap_add.sv
+bc_pos_tap.sv
+bc_gather.sv
+bc_l1.sv
+bc_exec.sv
 bc_psum.sv
 bc_random.sv
 bc_requant.sv
