@@ -87,6 +87,7 @@ module bc_machine #(
   localparam int ExecBits = 27 * 64;
   localparam int AddrA = $clog2(L1A_D);
   localparam int AddrW = $clog2(L1W_D);
+  localparam int AddrOb = $clog2(OB_D);
   // Engines, in the order of the register map.
   localparam int F = 0;
   localparam int E = 1;
@@ -267,16 +268,6 @@ module bc_machine #(
   logic                      a_valid, a_ready, w_valid, w_ready;
   logic [BA*KL-1:0]          a_data;
   logic [BW*KL-1:0]          w_data;
-  logic                      setup, load, ps_read, ps_write, raw, raw32, column, sums, out_signed;
-  logic [3:0]                setup_k;
-  logic [4:0]                out_bits;
-  logic [1:0]                rounding;
-  logic [15:0]               ps_base, mult;
-  logic [23:0]               ob_base, sum_a_addr, sum_w_addr;
-  logic [31:0]               oc, seed, el_base, el_stride;
-  logic [5:0]                shift;
-  logic [16:0]               za, zw, zout;
-  logic [63:0]               kzz;
   logic                      res_done;
 
   bc_exec #(
@@ -292,13 +283,7 @@ module bc_machine #(
       .desc_a_signed_o(a_signed), .desc_w_signed_o(w_signed),
       .a_valid_o(a_valid), .a_ready_i(a_ready), .a_data_o(a_data),
       .w_valid_o(w_valid), .w_ready_i(w_ready), .w_data_o(w_data),
-      .setup_o(setup), .setup_k_o(setup_k), .load_o(load),
-      .ps_read_o(ps_read), .ps_write_o(ps_write), .raw_o(raw), .raw32_o(raw32),
-      .column_o(column), .sums_o(sums), .out_bits_o(out_bits), .out_signed_o(out_signed),
-      .rounding_o(rounding), .ps_base_o(ps_base), .ob_base_o(ob_base), .oc_o(oc),
-      .sum_a_addr_o(sum_a_addr), .sum_w_addr_o(sum_w_addr), .mult_o(mult), .shift_o(shift),
-      .za_o(za), .zw_o(zw), .kzz_o(kzz), .zout_o(zout), .seed_o(seed), .el_base_o(el_base),
-      .el_stride_o(el_stride), .res_done_i(res_done)
+      .res_done_i(res_done)
   );
 
   logic                 res_valid, res_last, array_overflow;
@@ -337,21 +322,14 @@ module bc_machine #(
   logic [DW-1:0] ob_data;
 
   bc_result #(
-      .KL(KL), .TM(TM), .TN(TN), .ACC_W(ACC_W), .Q(Q), .GL(GL), .DW(DW), .PS_D(PS_D), .OB_D(OB_D)
+      .TM(TM), .TN(TN), .ACC_W(ACC_W), .Q(Q), .GL(GL), .DW(DW), .OB_D(OB_D), .PS_D(PS_D)
   ) u_result (
-      .clk_i, .rst_ni(core_rst_n), .start_i(start[E]), .inst_i(exec_inst),
-      .setup_i(setup), .setup_k_i(setup_k), .load_i(load),
-      .ps_read_i(ps_read), .ps_write_i(ps_write), .raw_i(raw), .raw32_i(raw32),
-      .column_i(column), .sums_i(sums), .out_bits_i(out_bits), .out_signed_i(out_signed),
-      .rounding_i(rounding), .ps_base_i(ps_base), .ob_base_i(ob_base), .oc_i(oc),
-      .sum_a_addr_i(sum_a_addr), .sum_w_addr_i(sum_w_addr), .mult_i(mult), .shift_i(shift),
-      .za_i(za), .zw_i(zw), .kzz_i(kzz), .zout_i(zout), .seed_i(seed), .el_base_i(el_base),
-      .el_stride_i(el_stride), .desc_m_i(m), .desc_n_i(n),
+      .clk_i, .rst_ni(core_rst_n), .clear_i(clear_extremes),
+      .start_i(start[E]), .inst_i(exec_inst), .done_o(res_done),
       .res_valid_i(res_valid), .res_last_i(res_last), .res_mask_i(res_mask),
       .res_data_i(res_data), .res_sum_a_i(res_sum_a), .res_sum_w_i(res_sum_w),
-      .overflow_i(array_overflow), .clear_extremes_i(clear_extremes),
-      .done_o(res_done), .ob_addr_i(ob_addr), .ob_data_o(ob_data),
-      .min_o(min), .max_o(max), .overflow_o(overflow)
+      .res_overflow_i(array_overflow), .min_o(min), .max_o(max), .overflow_o(overflow),
+      .rd_beat_i(ob_addr[AddrOb-1:0]), .rd_data_o(ob_data)
   );
 
   // ---------------------------------------------------------------- store
