@@ -106,11 +106,11 @@ module bc_machine #(
   assign awburst_o = 2'b01;
 
   // ---------------------------------------------------------------- reset and registers
-  logic soft, regs_rst_n, core_rst_n;
+  logic soft_rst, regs_rst_n, core_rst_n;
   logic enable, halt, stop, clear, clear_extremes;
 
   bc_reset u_reset (
-      .clk_i, .rst_ni, .soft_i(soft), .rst_no(regs_rst_n), .core_rst_no(core_rst_n)
+      .clk_i, .rst_ni, .soft_i(soft_rst), .rst_no(regs_rst_n), .core_rst_no(core_rst_n)
   );
 
   logic            mm_valid, mm_ready;
@@ -134,7 +134,7 @@ module bc_machine #(
       .s_awvalid_i, .s_awready_o, .s_awaddr_i, .s_wvalid_i, .s_wready_o, .s_wdata_i, .s_wstrb_i,
       .s_bvalid_o, .s_bready_i, .s_bresp_o, .s_arvalid_i, .s_arready_o, .s_araddr_i, .s_rvalid_o,
       .s_rready_i, .s_rdata_o, .s_rresp_o, .irq_o,
-      .enable_o(enable), .halt_o(halt), .stop_o(stop), .soft_o(soft), .clear_o(clear),
+      .enable_o(enable), .halt_o(halt), .stop_o(stop), .soft_o(soft_rst), .clear_o(clear),
       .clear_extremes_o(clear_extremes),
       .mm_valid_o(mm_valid), .mm_ready_i(mm_ready), .mm_data_o(mm_data),
       .busy_i(busy), .queue_valid_i(valid), .queue_full_i(full), .dispatch_busy_i(dispatch_busy),
@@ -205,8 +205,7 @@ module bc_machine #(
   // ---------------------------------------------------------------- engines
   logic       fetch_illegal, store_illegal, fetch_done, store_done, fetch_err, store_err;
   logic       exec_done, exec_err;
-  logic [3:0] fetch_cause, store_cause, fetch_err_cause, store_err_cause;
-  logic [2:0] exec_cause;
+  logic [3:0] exec_cause, fetch_cause, store_cause, fetch_err_cause, store_err_cause;
   logic       unused_fetch_post;
 
   bc_engine u_fetch_engine (
@@ -243,12 +242,15 @@ module bc_machine #(
   assign unit_err = {store_err, exec_err, fetch_err};
   assign err = {|token_overflow, dispatch_err, drop[R] | (done[R] & store_err), exec_err,
                 drop[F] | (done[F] & fetch_err)};
-  assign err_cause = {drop[R] ? store_cause : store_err_cause, {1'b0, exec_cause},
+  assign err_cause = {drop[R] ? store_cause : store_err_cause, exec_cause,
                       drop[F] ? fetch_cause : fetch_err_cause};
 
   // ---------------------------------------------------------------- fetch
   logic          fetch_quiet, store_quiet, l1_we, l1_target;
-  logic [23:0]   l1_addr;
+  // Buffers take the bits of an address that they have.
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [23:0]   l1_addr, ob_addr;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [DW-1:0] l1_data;
 
   bc_fetch #(.DW(DW), .OUT(OUT), .BURST(BURST)) u_fetch (
@@ -318,7 +320,6 @@ module bc_machine #(
   );
 
   // ---------------------------------------------------------------- results
-  logic [23:0]   ob_addr;
   logic [DW-1:0] ob_data;
 
   bc_result #(
