@@ -21,7 +21,7 @@ const char* engine_name(std::size_t e) {
 
 }  // namespace
 
-int instruction_words(Engine engine) { return engine == Engine::kExec ? 27 : 6; }
+int stream_words(MachineEngine engine) { return engine == MachineEngine::kExec ? 27 : 6; }
 
 Recurrence::Recurrence(const MachineConfig& config, const MemoryTiming& memory)
     : config_(config), memory_(memory), beat_bytes_(static_cast<std::uint64_t>(config.dw) / 8) {
@@ -38,8 +38,8 @@ Recurrence::Recurrence(const MachineConfig& config, const MemoryTiming& memory)
 }
 
 void Recurrence::add(const TimedInstruction& instruction) {
-  if (instruction.engine != Engine::kExec) {
-    const Transfer& t = instruction.transfer;
+  if (instruction.engine != MachineEngine::kExec) {
+    const TimedTransfer& t = instruction.transfer;
     if (t.line_beats == 0 || t.lines() == 0) {
       throw input_error("", 0, "transfer", "a count of 0", "at least 1");
     }
@@ -59,7 +59,8 @@ void Recurrence::settle() {
     const std::size_t before = stream_.size();
     dispatch();
     moved = stream_.size() != before;
-    for (const Engine e : {Engine::kFetch, Engine::kExec, Engine::kStore}) {
+    for (const MachineEngine e :
+         {MachineEngine::kFetch, MachineEngine::kExec, MachineEngine::kStore}) {
       while (evaluate(e)) moved = true;
     }
   }
@@ -77,7 +78,7 @@ void Recurrence::dispatch() {
       if (e.evaluated <= needed) return;
       room = e.starts[e.starts.size() - (e.evaluated - needed)];
     }
-    const std::uint64_t words = static_cast<std::uint64_t>(instruction_words(instruction.engine));
+    const std::uint64_t words = static_cast<std::uint64_t>(stream_words(instruction.engine));
     const std::uint64_t pushed = std::max(first_word_ + words, room);
     e.queue.push_back({instruction, pushed});
     ++e.pushed_count;
@@ -86,38 +87,40 @@ void Recurrence::dispatch() {
   }
 }
 
-bool Recurrence::evaluate(Engine which) {
+bool Recurrence::evaluate(MachineEngine which) {
   EngineState& e = engines_[index(which)];
   if (e.queue.empty()) return false;
   const TimedInstruction& in = e.queue.front().instruction;
-  Tokens& in_tokens = which == Engine::kFetch ? r2f_ : which == Engine::kExec ? f2e_ : e2r_;
-  Tokens& out_tokens = which == Engine::kFetch ? e2f_ : r2e_;
+  Tokens& in_tokens = which == MachineEngine::kFetch  ? r2f_
+                      : which == MachineEngine::kExec ? f2e_
+                                                      : e2r_;
+  Tokens& out_tokens = which == MachineEngine::kFetch ? e2f_ : r2e_;
   if (in_tokens.posts.size() < in.wait_in) return false;
-  if (which != Engine::kStore && out_tokens.posts.size() < in.wait_out) return false;
+  if (which != MachineEngine::kStore && out_tokens.posts.size() < in.wait_out) return false;
 
   const std::uint64_t ready = std::max(e.free_from, e.queue.front().pushed + 1);
   std::uint64_t start = ready;
   std::uint64_t in_there = ready;
   if (in.wait_in > 0) in_there = std::max(ready, in_tokens.posts[in.wait_in - 1] + 1);
   start = in_there;
-  if (which != Engine::kStore && in.wait_out > 0) {
+  if (which != MachineEngine::kStore && in.wait_out > 0) {
     start = std::max(start, out_tokens.posts[in.wait_out - 1] + 1);
   }
   for (std::uint32_t i = 0; i < in.wait_in; ++i) in_tokens.posts.pop_front();
-  if (which != Engine::kStore) {
+  if (which != MachineEngine::kStore) {
     for (std::uint32_t i = 0; i < in.wait_out; ++i) out_tokens.posts.pop_front();
   }
 
   std::uint64_t done = 0;
   switch (which) {
-    case Engine::kFetch:
+    case MachineEngine::kFetch:
       done = fetch(in.transfer, start);
       break;
-    case Engine::kExec:
+    case MachineEngine::kExec:
       done = start + static_cast<std::uint64_t>(config_.setup_cycles()) + in.array_cycles +
              kResultPipeline;
       break;
-    case Engine::kStore:
+    case MachineEngine::kStore:
       done = store(in.transfer, start);
       break;
   }
@@ -132,17 +135,19 @@ bool Recurrence::evaluate(Engine which) {
   ++e.evaluated;
   end_ = std::max(end_, done + 1);
 
-  Tokens& down = which == Engine::kFetch ? f2e_ : which == Engine::kExec ? e2r_ : r2f_;
+  Tokens& down = which == MachineEngine::kFetch  ? f2e_
+                 : which == MachineEngine::kExec ? e2r_
+                                                 : r2f_;
   if (in.post_down) down.posts.push_back(done);
-  if (in.post_up && which == Engine::kExec) e2f_.posts.push_back(done);
-  if (in.post_up && which == Engine::kStore) r2e_.posts.push_back(done);
+  if (in.post_up && which == MachineEngine::kExec) e2f_.posts.push_back(done);
+  if (in.post_up && which == MachineEngine::kStore) r2e_.posts.push_back(done);
   e.queue.pop_front();
   return true;
 }
 
 // Lines in order, each cut at pages and at the longest burst.
 template <class Burst>
-void Recurrence::walk(const Transfer& t, Burst&& burst) const {
+void Recurrence::walk(const TimedTransfer& t, Burst&& burst) const {
   const auto bytes = static_cast<std::int64_t>(beat_bytes_);
   const std::uint64_t page_beats = std::max<std::uint64_t>(kPage / beat_bytes_, 1);
   const auto most = static_cast<std::uint64_t>(config_.burst);
@@ -163,7 +168,7 @@ void Recurrence::walk(const Transfer& t, Burst&& burst) const {
   }
 }
 
-std::uint64_t Recurrence::fetch(const Transfer& t, std::uint64_t start) {
+std::uint64_t Recurrence::fetch(const TimedTransfer& t, std::uint64_t start) {
   const auto depth = static_cast<std::size_t>(config_.out);
   std::uint64_t request = start + 1;
   std::uint64_t last = 0;
@@ -183,7 +188,7 @@ std::uint64_t Recurrence::fetch(const Transfer& t, std::uint64_t start) {
   return last;
 }
 
-std::uint64_t Recurrence::store(const Transfer& t, std::uint64_t start) {
+std::uint64_t Recurrence::store(const TimedTransfer& t, std::uint64_t start) {
   const auto depth = static_cast<std::size_t>(config_.out);
   std::uint64_t request = start + 1;
   std::uint64_t taken = start;  // the data register is free when a store starts
@@ -232,7 +237,7 @@ std::string Recurrence::stuck() const {
   return stream_.empty() ? "" : "the instruction stream waits for a full queue";
 }
 
-EngineCycles Recurrence::engine(Engine which) const {
+EngineCycles Recurrence::engine(MachineEngine which) const {
   const EngineState& e = engines_[index(which)];
   EngineCycles out = e.cycles;
   out.idle = end_ - out.run - out.wait_in - out.wait_out;

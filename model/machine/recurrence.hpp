@@ -12,7 +12,7 @@
 
 namespace bitcycle {
 
-enum class Engine : std::uint8_t { kFetch = 0, kExec = 1, kStore = 2 };
+enum class MachineEngine : std::uint8_t { kFetch = 0, kExec = 1, kStore = 2 };
 
 /// Memory behind the AXI ports: separate read and write servers, in order. Times in cycles, costs
 /// in 1/256 cycle per beat (256 = one beat per cycle, the most that a port can do).
@@ -24,7 +24,7 @@ struct MemoryTiming {
 };
 
 /// Lines of a DMA instruction, as FETCH and STORE give them.
-struct Transfer {
+struct TimedTransfer {
   std::uint64_t address = 0;  ///< bytes, beat aligned
   std::uint32_t line_beats = 1;
   std::uint32_t n0 = 1, n1 = 1, n2 = 1;
@@ -36,17 +36,17 @@ struct Transfer {
 
 /// What the timing of an instruction depends on.
 struct TimedInstruction {
-  Engine engine = Engine::kFetch;
+  MachineEngine engine = MachineEngine::kFetch;
   std::uint32_t wait_in = 0;       ///< fetch: r2f, exec: f2e, store: e2r
   std::uint32_t wait_out = 0;      ///< fetch: e2f, exec: r2e
   bool post_down = false;          ///< fetch: f2e, exec: e2r, store: r2f
   bool post_up = false;            ///< exec: e2f, store: r2e
-  Transfer transfer;               ///< fetch and store
+  TimedTransfer transfer;               ///< fetch and store
   std::uint64_t array_cycles = 0;  ///< exec: T of its M, N, K
 };
 
 /// Words of an instruction in the stream.
-int instruction_words(Engine engine);
+int stream_words(MachineEngine engine);
 
 /// Cycles of one engine over a run: every cycle is exactly one of the four.
 struct EngineCycles {
@@ -88,21 +88,21 @@ class Recurrence {
   /// Cycles from cycle 0 to the last completion, inclusive.
   std::uint64_t cycles() const { return end_; }
   /// Counters as the machine holds them after cycles() cycles. Call when settled.
-  EngineCycles engine(Engine e) const;
+  EngineCycles engine(MachineEngine e) const;
   /// Times of the last evaluated instruction of an engine.
-  const InstructionTimes& last(Engine e) const { return engines_[index(e)].last; }
+  const InstructionTimes& last(MachineEngine e) const { return engines_[index(e)].last; }
   /// Evaluated instructions of an engine.
-  std::uint64_t count(Engine e) const { return engines_[index(e)].evaluated; }
+  std::uint64_t count(MachineEngine e) const { return engines_[index(e)].evaluated; }
 
   /// If set, every evaluated instruction's times are appended here (not during skipped repeats, so
   /// repeat() does not skip while it is set).
-  std::vector<std::pair<Engine, InstructionTimes>>* trace = nullptr;
+  std::vector<std::pair<MachineEngine, InstructionTimes>>* trace = nullptr;
 
   /// Bursts and beats so far.
   std::uint64_t read_bursts = 0, write_bursts = 0, read_beats = 0, write_beats = 0;
 
  private:
-  static std::size_t index(Engine e) { return static_cast<std::size_t>(e); }
+  static std::size_t index(MachineEngine e) { return static_cast<std::size_t>(e); }
 
   struct Waiting {
     TimedInstruction instruction;
@@ -130,12 +130,12 @@ class Recurrence {
   };
 
   void dispatch();
-  bool evaluate(Engine e);
+  bool evaluate(MachineEngine e);
   void settle();
-  std::uint64_t fetch(const Transfer& t, std::uint64_t start);
-  std::uint64_t store(const Transfer& t, std::uint64_t start);
+  std::uint64_t fetch(const TimedTransfer& t, std::uint64_t start);
+  std::uint64_t store(const TimedTransfer& t, std::uint64_t start);
   template <class Burst>
-  void walk(const Transfer& t, Burst&& burst) const;
+  void walk(const TimedTransfer& t, Burst&& burst) const;
   std::vector<std::uint64_t> relative_state(std::uint64_t base) const;
   void shift(std::uint64_t delta);
 

@@ -16,7 +16,7 @@ MachineConfig small_machine() {
 
 TimedInstruction fetch(std::uint64_t address, std::uint32_t beats) {
   TimedInstruction t;
-  t.engine = Engine::kFetch;
+  t.engine = MachineEngine::kFetch;
   t.transfer.address = address;
   t.transfer.line_beats = beats;
   return t;
@@ -24,7 +24,7 @@ TimedInstruction fetch(std::uint64_t address, std::uint32_t beats) {
 
 TimedInstruction exec(std::uint64_t cycles) {
   TimedInstruction t;
-  t.engine = Engine::kExec;
+  t.engine = MachineEngine::kExec;
   t.array_cycles = cycles;
   return t;
 }
@@ -45,7 +45,7 @@ std::vector<TimedInstruction> loop_body(std::mt19937_64& random) {
   e.wait_out = 1;
   e.post_up = e.post_down = true;
   TimedInstruction s = fetch(pick(0, 100) * 8, static_cast<std::uint32_t>(pick(1, 60)));
-  s.engine = Engine::kStore;
+  s.engine = MachineEngine::kStore;
   s.wait_in = 1;
   s.post_up = true;
   return {a, w, e, s};
@@ -58,7 +58,7 @@ void prime(Recurrence& r) {
     e.post_up = true;
     r.add(e);
     TimedInstruction s = fetch(0, 1);
-    s.engine = Engine::kStore;
+    s.engine = MachineEngine::kStore;
     s.post_up = true;
     r.add(s);
   }
@@ -73,13 +73,13 @@ TEST_CASE("recurrence: a lone fetch takes latency, beats and a start cycle") {
   r.add(fetch(0, 5));
   REQUIRE(r.settled());
   // Words 0..5, pushed in 6, visible and started in 7, AR in 8, first beat in 18, last in 22.
-  CHECK(r.last(Engine::kFetch).pushed == 6);
-  CHECK(r.last(Engine::kFetch).start == 7);
-  CHECK(r.last(Engine::kFetch).done == 22);
+  CHECK(r.last(MachineEngine::kFetch).pushed == 6);
+  CHECK(r.last(MachineEngine::kFetch).start == 7);
+  CHECK(r.last(MachineEngine::kFetch).done == 22);
   CHECK(r.cycles() == 23);
-  CHECK(r.engine(Engine::kFetch).run == 16);
-  CHECK(r.engine(Engine::kFetch).idle == 7);
-  CHECK(r.engine(Engine::kExec).idle == 23);
+  CHECK(r.engine(MachineEngine::kFetch).run == 16);
+  CHECK(r.engine(MachineEngine::kFetch).idle == 7);
+  CHECK(r.engine(MachineEngine::kExec).idle == 23);
 }
 
 TEST_CASE("recurrence: an exec takes its array cycles, the set-up and the result pipeline") {
@@ -87,10 +87,10 @@ TEST_CASE("recurrence: an exec takes its array cycles, the set-up and the result
   Recurrence r(config, {});
   r.add(exec(100));
   // 27 words, pushed in 27, started in 28.
-  CHECK(r.last(Engine::kExec).start == 28);
-  CHECK(r.last(Engine::kExec).done == 28 + 100 + 4 + 4);
+  CHECK(r.last(MachineEngine::kExec).start == 28);
+  CHECK(r.last(MachineEngine::kExec).done == 28 + 100 + 4 + 4);
   r.add(exec(50));
-  CHECK(r.last(Engine::kExec).start == 28 + 100 + 4 + 4 + 1);
+  CHECK(r.last(MachineEngine::kExec).start == 28 + 100 + 4 + 4 + 1);
 }
 
 TEST_CASE("recurrence: bursts end at pages and at the longest burst") {
@@ -108,12 +108,12 @@ TEST_CASE("recurrence: a fractional rate is kept over many beats") {
   Recurrence r(config, memory);
   TimedInstruction t = fetch(0, 1024);
   r.add(t);
-  const auto f = r.last(Engine::kFetch);
+  const auto f = r.last(MachineEngine::kFetch);
   CHECK(f.done - f.start >= 1023 * 3 / 2);
   CHECK(f.done - f.start <= 1023 * 3 / 2 + 4);
-  t.engine = Engine::kStore;
+  t.engine = MachineEngine::kStore;
   r.add(t);
-  const auto s = r.last(Engine::kStore);
+  const auto s = r.last(MachineEngine::kStore);
   CHECK(s.done - s.start >= 1023 * 3 / 2);
   CHECK(s.done - s.start <= 1023 * 3 / 2 + 8);
 }
@@ -155,7 +155,7 @@ TEST_CASE("recurrence: a repeated body gives what adding one by one gives") {
     fast.repeat(body, times, advance);
     fast.repeat(body, times / 2);
     Recurrence slow(config, memory);
-    std::vector<std::pair<Engine, InstructionTimes>> trace;
+    std::vector<std::pair<MachineEngine, InstructionTimes>> trace;
     slow.trace = &trace;
     prime(slow);
     slow.repeat(body, times, advance);
@@ -163,7 +163,8 @@ TEST_CASE("recurrence: a repeated body gives what adding one by one gives") {
     REQUIRE(slow.settled());
     REQUIRE(fast.settled());
     CHECK(fast.cycles() == slow.cycles());
-    for (const Engine e : {Engine::kFetch, Engine::kExec, Engine::kStore}) {
+    for (const MachineEngine e :
+         {MachineEngine::kFetch, MachineEngine::kExec, MachineEngine::kStore}) {
       CHECK(fast.engine(e).idle == slow.engine(e).idle);
       CHECK(fast.engine(e).run == slow.engine(e).run);
       CHECK(fast.engine(e).wait_in == slow.engine(e).wait_in);

@@ -1,0 +1,12 @@
+// What the recurrence needs to know of an instruction.
+#pragma once
+
+#include "model/machine/instruction.hpp"
+#include "model/machine/recurrence.hpp"
+
+namespace bitcycle {
+
+/// Timing-relevant content of a legal instruction. Throws InputError as gemm_timing.
+TimedInstruction timed(const Instruction& instruction, const MachineConfig& config);
+
+}  // namespace bitcycle
