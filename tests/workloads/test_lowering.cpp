@@ -31,17 +31,22 @@ Layer random_layer(std::mt19937_64& random) {
     layer.pad_h = pick(0, 6);
     layer.pad_w = pick(0, 6);
     layer.dilation = pick(1, 3);
+    if (pick(0, 1) == 1) layer.pad_bottom = pick(0, 6);
+    if (pick(0, 1) == 1) layer.pad_right = pick(0, 6);
+    if (pick(0, 1) == 1) layer.dilation_w = pick(1, 3);
     if (layer.ho() > 0 && layer.wo() > 0) return layer;
   }
 }
 
 std::string describe(const Layer& l) {
   std::string out;
-  for (const std::uint64_t x : {l.cin, l.cout, l.hi, l.wi, l.kh, l.kw, l.stride_h, l.stride_w,
-                                l.pad_h, l.pad_w, l.dilation, l.groups}) {
+  for (const std::uint64_t x :
+       {l.cin, l.cout, l.hi, l.wi, l.kh, l.kw, l.stride_h, l.stride_w, l.pad_h, l.pad_w,
+        l.pad_bottom.value_or(l.pad_h), l.pad_right.value_or(l.pad_w), l.dilation,
+        l.dilation_w.value_or(l.dilation), l.groups}) {
     out += std::to_string(x) + " ";
   }
-  return "cin cout hi wi kh kw sh sw ph pw d g: " + out;
+  return "cin cout hi wi kh kw sh sw pt pl pb pr dh dw g: " + out;
 }
 
 // Calls visit(iy, ix, phase) for every product of one channel pair and sample: an output pixel, a
@@ -54,8 +59,9 @@ void for_each_product(const Layer& l, const Visit& visit) {
         for (std::uint64_t qx = 0; qx < l.kw; ++qx) {
           const auto iy = static_cast<std::int64_t>(oy * l.stride_h + l.dilation * qy) -
                           static_cast<std::int64_t>(l.pad_h);
-          const auto ix = static_cast<std::int64_t>(ox * l.stride_w + l.dilation * qx) -
-                          static_cast<std::int64_t>(l.pad_w);
+          const auto ix =
+              static_cast<std::int64_t>(ox * l.stride_w + l.dilation_w.value_or(l.dilation) * qx) -
+              static_cast<std::int64_t>(l.pad_w);
           if (iy < 0 || ix < 0 || iy >= static_cast<std::int64_t>(l.hi) ||
               ix >= static_cast<std::int64_t>(l.wi)) {
             continue;
@@ -80,7 +86,7 @@ TEST_CASE("useful MACs equal an enumeration of products, the same for all three 
     for_each_product(layer, [&pairs](std::uint64_t, std::uint64_t) { ++pairs; });
     const std::uint64_t expected = pairs * batch * layer.cin * layer.cout / layer.groups;
     for (const DxLowering lowering : {DxLowering::kPhases, DxLowering::kGemm}) {
-      const auto gemms = training_gemms({"one", {layer}}, batch, lowering);
+      const auto gemms = training_gemms(network_of(layer), batch, lowering);
       for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
         INFO(to_string(kind) << (lowering == DxLowering::kGemm ? " gemm" : " phases"));
         REQUIRE(useful(of_kind(gemms, kind)) == expected);
@@ -104,12 +110,11 @@ TEST_CASE("dX phases equal a walk over all input pixels", "[lowering][random]") 
     INFO(i << ": " << describe(layer));
     const std::uint64_t batch = 1 + random() % 3;
     // DESIGN: taps q with (phi + p - d*q) mod s = 0.
-    const auto taps = [&layer](std::uint64_t phi, std::uint64_t k, std::uint64_t s,
-                               std::uint64_t p) {
+    const auto taps = [](std::uint64_t phi, std::uint64_t k, std::uint64_t s, std::uint64_t p,
+                         std::uint64_t d) {
       std::uint64_t count = 0;
       for (std::uint64_t q = 0; q < k; ++q) {
-        const auto distance =
-            static_cast<std::int64_t>(phi + p) - static_cast<std::int64_t>(layer.dilation * q);
+        const auto distance = static_cast<std::int64_t>(phi + p) - static_cast<std::int64_t>(d * q);
         if (distance % static_cast<std::int64_t>(s) == 0) ++count;
       }
       return count;
@@ -125,8 +130,10 @@ TEST_CASE("dX phases equal a walk over all input pixels", "[lowering][random]") 
         const std::uint64_t cg = layer.cin / layer.groups;
         const std::uint64_t og = layer.cout / layer.groups;
         gemm.shape = {batch * pixels, cg,
-                      taps(y, layer.kh, layer.stride_h, layer.pad_h) *
-                          taps(x, layer.kw, layer.stride_w, layer.pad_w) * og};
+                      taps(y, layer.kh, layer.stride_h, layer.pad_h, layer.dilation) *
+                          taps(x, layer.kw, layer.stride_w, layer.pad_w,
+                               layer.dilation_w.value_or(layer.dilation)) *
+                          og};
         std::uint64_t products = 0;
         for_each_product(layer, [&](std::uint64_t iy, std::uint64_t ix) {
           if (iy % layer.stride_h == y && ix % layer.stride_w == x) ++products;
@@ -135,7 +142,7 @@ TEST_CASE("dX phases equal a walk over all input pixels", "[lowering][random]") 
         if (gemm.shape.k > 0) expected.push_back(gemm);
       }
     }
-    const auto found = of_kind(training_gemms({"one", {layer}}, batch), GemmKind::kDx);
+    const auto found = of_kind(training_gemms(network_of(layer), batch), GemmKind::kDx);
     REQUIRE(found.size() == expected.size());
     for (std::size_t j = 0; j < found.size(); ++j) {
       INFO("phase " << j);
@@ -155,7 +162,7 @@ TEST_CASE("a convolution lowers to the table's shapes", "[lowering]") {
   layer.kh = layer.kw = 3;
   layer.stride_h = layer.stride_w = 2;
   layer.pad_h = layer.pad_w = 1;
-  const auto gemms = training_gemms({"one", {layer}}, 128);
+  const auto gemms = training_gemms(network_of(layer), 128);
   REQUIRE(gemms.size() == 6);
   const std::uint64_t pixels = 128 * 16 * 16;
   CHECK(gemms[0].shape == Gemm{pixels, 32, 144});
@@ -165,7 +172,7 @@ TEST_CASE("a convolution lowers to the table's shapes", "[lowering]") {
   CHECK(gemms[3].shape == Gemm{pixels, 16, 64});
   CHECK(gemms[4].shape == Gemm{pixels, 16, 128});
   CHECK(gemms[5].shape == Gemm{32, 144, pixels});
-  const auto plain = training_gemms({"one", {layer}}, 128, DxLowering::kGemm);
+  const auto plain = training_gemms(network_of(layer), 128, DxLowering::kGemm);
   REQUIRE(plain.size() == 3);
   CHECK(plain[1].shape == Gemm{pixels, 144, 32});
 }
@@ -176,7 +183,7 @@ TEST_CASE("a dense layer lowers to the table's shapes", "[lowering]") {
   layer.cin = 64;
   layer.cout = 10;
   layer.dense = true;
-  const auto gemms = training_gemms({"one", {layer}}, 128);
+  const auto gemms = training_gemms(network_of(layer), 128);
   REQUIRE(gemms.size() == 3);
   CHECK(gemms[0].shape == Gemm{128, 10, 64});
   CHECK(gemms[1].shape == Gemm{128, 64, 10});
@@ -191,7 +198,7 @@ TEST_CASE("a depthwise convolution gives one descriptor per channel", "[lowering
   layer.hi = layer.wi = 8;
   layer.kh = layer.kw = 3;
   layer.pad_h = layer.pad_w = 1;
-  const auto gemms = training_gemms({"one", {layer}}, 2);
+  const auto gemms = training_gemms(network_of(layer), 2);
   REQUIRE(gemms.size() == 3);
   CHECK(gemms[0].shape == Gemm{128, 1, 9});
   CHECK(gemms[1].shape == Gemm{128, 1, 9});
@@ -206,7 +213,7 @@ TEST_CASE("phases in which no tap falls get no descriptor", "[lowering]") {
   layer.cout = 32;
   layer.hi = layer.wi = 32;
   layer.stride_h = layer.stride_w = 2;
-  const auto dx = of_kind(training_gemms({"one", {layer}}, 1), GemmKind::kDx);
+  const auto dx = of_kind(training_gemms(network_of(layer), 1), GemmKind::kDx);
   REQUIRE(dx.size() == 1);
   CHECK(dx[0].shape == Gemm{256, 16, 32});
 }
@@ -232,7 +239,7 @@ TEST_CASE("issued dX exceeds forward exactly where stride times output is not th
     layer.kh = layer.kw = kernel;
     layer.stride_h = layer.stride_w = stride;
     layer.pad_h = layer.pad_w = pad;
-    const auto gemms = training_gemms({"one", {layer}}, 1);
+    const auto gemms = training_gemms(network_of(layer), 1);
     CHECK(issued(of_kind(gemms, GemmKind::kForward)) == issued(of_kind(gemms, GemmKind::kDw)));
     return static_cast<double>(issued(of_kind(gemms, GemmKind::kDx))) /
            static_cast<double>(issued(of_kind(gemms, GemmKind::kForward)));
@@ -265,13 +272,11 @@ TEST_CASE("an impossible batch or size is refused and the message names the laye
   layer.name = "huge";
   layer.hi = layer.wi = 4096;
   layer.kh = layer.kw = layer.stride_h = layer.stride_w = 1024;
-  CHECK_THAT(error_text([&] {
-               training_gemms({"one", {layer}}, 1);
-             }),
+  CHECK_THAT(error_text([&] { training_gemms(network_of(layer), 1); }),
              Contains("layer 'huge', dX phases") && Contains("dx=gemm"));
-  CHECK(training_gemms({"one", {layer}}, 1, DxLowering::kGemm).size() == 3);
+  CHECK(training_gemms(network_of(layer), 1, DxLowering::kGemm).size() == 3);
   layer.groups = 2;
-  CHECK_THAT(error_text([&] { training_gemms({"one", {layer}}, 1); }), Contains("groups"));
+  CHECK_THAT(error_text([&] { training_gemms(network_of(layer), 1); }), Contains("groups"));
 }
 
 }  // namespace
