@@ -1,0 +1,461 @@
+#include "model/machine/compile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "golden/checked.hpp"
+#include "golden/error.hpp"
+#include "model/formula.hpp"
+#include "model/machine/output_block.hpp"
+
+namespace bitcycle {
+namespace {
+
+std::uint64_t u64(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+// Multiples that a block's innermost digit must keep unless it is the whole extent: whole beats of
+// codes along x, whole granules along the lanes.
+struct Units {
+  std::int64_t rows = 1, cols = 1;
+};
+
+Units units_of(const GemmProblem& p) {
+  Units u;
+  if (p.out.form != OutputForm::kCodes) return u;
+  const GemmPart part = p.parts(0).front();
+  const bool lanes_first = part.out.lanes_of_first;
+  const OperandMap& place = lanes_first ? part.second : part.first;
+  const OperandMap& lane = lanes_first ? part.first : part.second;
+  const auto wpb = static_cast<std::int64_t>(p.result.words_per_beat());
+  const std::int64_t step = (place.transposed ? place.br : part.out.x.own[2]) * p.result.bits;
+  std::int64_t& place_unit = lanes_first ? u.cols : u.rows;
+  std::int64_t& lane_unit = lanes_first ? u.rows : u.cols;
+  place_unit = wpb / std::gcd(wpb, step);
+  lane_unit = lane.transposed ? 1 : p.config.gl;
+  return u;
+}
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit, std::int64_t most) {
+  return std::min((value + unit - 1) / unit * unit, most);
+}
+
+std::int64_t halved(std::int64_t value, std::int64_t unit, std::int64_t extent) {
+  const std::int64_t half = round_up((value + 1) / 2, unit, extent);
+  return half < value ? half : value;
+}
+
+// Halves the first digit (in `order`) that can still shrink.
+bool shrink(Index3& size, const Index3& extent, const std::array<bool, 3>& may, std::int64_t unit,
+            const std::array<std::size_t, 3>& order) {
+  for (const std::size_t d : order) {
+    if (!may[d]) continue;
+    const std::int64_t next = halved(size[d], d == 2 ? unit : 1, extent[d]);
+    if (next < size[d]) {
+      size[d] = next;
+      return true;
+    }
+  }
+  return false;
+}
+
+constexpr std::array<std::size_t, 3> kOuterFirst = {0, 1, 2};
+constexpr std::array<std::size_t, 3> kInnerFirst = {2, 0, 1};
+
+void push_unique(std::vector<Index3>& list, const Index3& value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+// Blocks of a space: the outer digit is split first, an inner one only when all outside are 1; and,
+// beside these, the innermost digit split while the others are whole.
+std::vector<Index3> candidate_blocks(const Index3& extent, const std::array<bool, 3>& may,
+                                     std::int64_t unit, bool all) {
+  std::vector<Index3> out;
+  const auto sizes = [&](std::size_t d) {
+    if (!may[d]) return std::vector<std::int64_t>{extent[d]};
+    return candidate_sizes(extent[d], d == 2 ? unit : 1, all);
+  };
+  const auto least = [&](std::size_t d) { return sizes(d).front(); };
+  push_unique(out, extent);
+  for (const std::int64_t n : sizes(0)) push_unique(out, {n, extent[1], extent[2]});
+  for (const std::int64_t n : sizes(1)) push_unique(out, {least(0), n, extent[2]});
+  for (const std::int64_t n : sizes(2)) push_unique(out, {least(0), least(1), n});
+  for (const std::int64_t n : sizes(2)) push_unique(out, {extent[0], extent[1], n});
+  return out;
+}
+
+// What a space's block costs the array: tiles over all blocks and the number of blocks.
+struct TileSum {
+  std::uint64_t by_tm = 0, by_tn = 0, blocks = 0;
+};
+
+TileSum tile_sum(const GemmProblem& p, const std::vector<GemmPart>& parts, bool first,
+                 const Index3& block) {
+  TileSum t;
+  const BlockGrid grid{first ? p.rows() : p.cols(), block};
+  t.blocks = u64(grid.count());
+  const auto tm = static_cast<std::uint64_t>(p.config.array.tm);
+  const auto tn = static_cast<std::uint64_t>(p.config.array.tn);
+  // A lower bound over parts: the first part's blocks (others differ by edges only).
+  const GemmPart& part = parts.front();
+  const OperandMap& map = first ? part.first : part.second;
+  const Index3& extent = first ? part.rows : part.cols;
+  // Blocks are alike but for the last of each digit.
+  for (int corner = 0; corner < 8; ++corner) {
+    Range3 r;
+    std::uint64_t count = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const bool last = ((corner >> d) & 1) != 0;
+      const std::int64_t blocks = (extent[d] + block[d] - 1) / block[d];
+      r.start[d] = last ? (blocks - 1) * block[d] : 0;
+      r.n[d] = std::min(block[d], extent[d] - r.start[d]);
+      count *= last ? 1 : u64(blocks - 1);
+    }
+    if (count == 0) continue;
+    const std::uint64_t n = own_count(map, r.start, r.n);
+    t.by_tm += count * ceil_div(n, tm);
+    t.by_tn += count * ceil_div(n, tn);
+  }
+  return t;
+}
+
+std::uint64_t chunk_sum(const GemmProblem& p, const GemmPart& part, const Index3& block) {
+  const auto lanes = p.k_granules ? static_cast<std::uint64_t>(p.config.gl) : 1;
+  const auto kl = static_cast<std::uint64_t>(p.config.array.kl);
+  std::uint64_t sum = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    std::uint64_t count = 1, n = lanes;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const bool last = ((corner >> d) & 1) != 0;
+      const std::int64_t blocks = (part.ks[d] + block[d] - 1) / block[d];
+      if (blocks == 0) return 0;
+      count *= last ? 1 : u64(blocks - 1);
+      n *= u64(last ? part.ks[d] - (blocks - 1) * block[d] : block[d]);
+    }
+    sum += count * ceil_div(n, kl);
+  }
+  return sum;
+}
+
+// One triple of blocks with orders, and the least time it can take.
+struct Candidate {
+  double bound = 0;
+  std::uint32_t r = 0, c = 0, k = 0;
+  bool cols_outer = false, exchange = false;
+};
+
+class Search {
+ public:
+  Search(const GemmProblem& problem, const CompileOptions& options)
+      : p_(problem), o_(options), parts_(problem.parts(0)), units_(units_of(problem)) {}
+
+  Compiled run() {
+    const Mapping naive = naive_mapping(p_);
+    const double naive_time = time_of(naive).value();
+    best_ = naive;
+    best_time_ = naive_time;
+    if (o_.exchange) {
+      Mapping swapped = naive;
+      swapped.exchange = true;
+      consider(swapped);
+    }
+    bool exhaustive = true;
+    blocks(true);
+    if (rows_.size() * cols_.size() * ks_.size() > o_.exhaustive) {
+      exhaustive = false;
+      blocks(false);
+    }
+    const std::vector<Candidate> list = candidates();
+    // Best bound first: once a bound is above the best time, nothing better follows.
+    for (const Candidate& c : list) {
+      if (c.bound >= best_time_ && !o_.time) break;
+      Mapping m;
+      m.rows = m.sub_rows = rows_[c.r];
+      m.cols = m.sub_cols = cols_[c.c];
+      m.ks = ks_[c.k];
+      m.cols_outer = c.cols_outer;
+      m.exchange = c.exchange;
+      if (choose_sub_blocks(p_, m)) consider(m);
+    }
+    return {Plan(p_, best_), best_time_, naive_time, list.size(), evaluated_, exhaustive};
+  }
+
+ private:
+  void blocks(bool all) {
+    rows_ = candidate_blocks(p_.rows(), p_.split_rows, units_.rows, all);
+    cols_ = candidate_blocks(p_.cols(), p_.split_cols, units_.cols, all);
+    ks_ = candidate_blocks(p_.ks(), p_.split_ks, 1, all);
+  }
+
+  std::optional<double> time_of(const Mapping& m) {
+    ++evaluated_;
+    const PlanCheck check = check_mapping(p_, m);
+    if (!check.refused.empty()) return std::nullopt;
+    return o_.time ? o_.time(p_, check.cost) : o_.memory(p_, check.cost);
+  }
+
+  void consider(const Mapping& m) {
+    const std::optional<double> time = time_of(m);
+    if (time && *time < best_time_) {
+      best_time_ = *time;
+      best_ = m;
+    }
+  }
+
+  // Everything that may fit, with a lower bound of its time, in ascending order of it.
+  std::vector<Candidate> candidates() {
+    const MachineConfig& c = p_.config;
+    std::vector<std::vector<BoxTotals>> first(rows_.size()), second(cols_.size());
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      for (const Index3& k : ks_) first[r].push_back(box_totals(p_, parts_, true, rows_[r], k));
+    }
+    for (std::size_t q = 0; q < cols_.size(); ++q) {
+      for (const Index3& k : ks_) second[q].push_back(box_totals(p_, parts_, false, cols_[q], k));
+    }
+    std::vector<TileSum> row_tiles, col_tiles;
+    for (const Index3& r : rows_) row_tiles.push_back(tile_sum(p_, parts_, true, r));
+    for (const Index3& q : cols_) col_tiles.push_back(tile_sum(p_, parts_, false, q));
+    std::vector<std::uint64_t> chunks, nks;
+    for (const Index3& k : ks_) {
+      chunks.push_back(chunk_sum(p_, parts_.front(), k));
+      nks.push_back(u64(BlockGrid{p_.ks(), k}.count()));
+    }
+    const GemmTiming t[2] = {gemm_timing(c.array, {{1, 1, 1}, p_.pa, p_.pw}),
+                             gemm_timing(c.array, {{1, 1, 1}, p_.pw, p_.pa})};
+    const std::uint64_t full_units = p_.units > 1 ? p_.units - 1 : 1;
+    std::vector<Candidate> list;
+    for (const bool exchange : {false, true}) {
+      if (exchange && !o_.exchange) continue;
+      if (exchange && p_.out.form == OutputForm::kCodes &&
+          p_.out.q.rounding == Rounding::kStochastic) {
+        continue;
+      }
+      const auto first_depth = static_cast<std::uint64_t>(exchange ? c.l1w_d : c.l1a_d);
+      const auto second_depth = static_cast<std::uint64_t>(exchange ? c.l1a_d : c.l1w_d);
+      const double cc = static_cast<double>(t[exchange ? 1 : 0].cc);
+      for (std::uint32_t r = 0; r < rows_.size(); ++r) {
+        for (std::uint32_t k = 0; k < ks_.size(); ++k) {
+          if (first[r][k].most > first_depth) continue;
+          for (std::uint32_t q = 0; q < cols_.size(); ++q) {
+            if (second[q][k].most > second_depth) continue;
+            const std::uint64_t nr = row_tiles[r].blocks, nc = col_tiles[q].blocks, nk = nks[k];
+            const std::uint64_t tiles = exchange ? row_tiles[r].by_tn * col_tiles[q].by_tm
+                                                 : row_tiles[r].by_tm * col_tiles[q].by_tn;
+            const double exec = static_cast<double>(full_units * tiles * chunks[k]) * cc;
+            for (const bool cols_outer : {false, true}) {
+              if (cols_outer && (nr == 1 || nc == 1)) continue;
+              const std::uint64_t again_first =
+                  nk > 1 || cols_outer ? (nk == 1 && nr == 1 ? 1 : nc) : 1;
+              const std::uint64_t again_second =
+                  nk > 1 || !cols_outer ? (nk == 1 && nc == 1 ? 1 : nr) : 1;
+              if (p_.units * nr * nk * again_first > 1 && first[r][k].most > first_depth / 2)
+                continue;
+              if (p_.units * nc * nk * again_second > 1 && second[q][k].most > second_depth / 2)
+                continue;
+              const double read =
+                  o_.memory.read_cost *
+                  static_cast<double>(full_units * (first[r][k].sum * again_first +
+                                                    second[q][k].sum * again_second));
+              Candidate cand;
+              cand.bound = std::max(exec, read);
+              cand.r = r;
+              cand.c = q;
+              cand.k = k;
+              cand.cols_outer = cols_outer;
+              cand.exchange = exchange;
+              list.push_back(cand);
+            }
+          }
+        }
+      }
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+    return list;
+  }
+
+  const GemmProblem& p_;
+  const CompileOptions& o_;
+  std::vector<GemmPart> parts_;
+  Units units_;
+  std::vector<Index3> rows_, cols_, ks_;
+  Mapping best_;
+  double best_time_ = std::numeric_limits<double>::infinity();
+  std::uint64_t evaluated_ = 0;
+};
+
+}  // namespace
+
+double OverlapTime::operator()(const GemmProblem& /*problem*/, const PlanCost& cost) const {
+  const auto cycles = [](std::uint64_t value) { return static_cast<double>(value); };
+  const double read = read_cost * cycles(cost.first_beats + cost.second_beats);
+  const double write = write_cost * cycles(cost.out_beats);
+  const double start = latency + read_cost * cycles(cost.first_box + cost.second_box);
+  const double end = latency + write_cost * cycles(cost.last_out);
+  return std::max({cycles(cost.exec_cycles), read, write}) + start + end;
+}
+
+std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit, bool all) {
+  std::vector<std::int64_t> out;
+  if (all) {
+    for (std::int64_t j = 1; j <= extent; ++j) {
+      out.push_back(round_up((extent + j - 1) / j, unit, extent));
+    }
+  } else {
+    for (std::int64_t n = extent;; n = (n + 1) / 2) {
+      out.push_back(round_up(n, unit, extent));
+      if (n == 1) break;
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+bool choose_sub_blocks(const GemmProblem& p, Mapping& m) {
+  const Units units = units_of(p);
+  const std::vector<GemmPart> parts = p.parts(0);
+  const bool sums = p.out.sums;
+  const auto tm = static_cast<std::uint64_t>(m.exchange ? p.config.array.tn : p.config.array.tm);
+  const auto tn = static_cast<std::uint64_t>(m.exchange ? p.config.array.tm : p.config.array.tn);
+  const auto fits = [&](const Index3& rows, const Index3& cols) {
+    const bool single = p.units == 1 && rows == p.rows() && cols == p.cols();
+    const std::uint64_t room = static_cast<std::uint64_t>(p.config.ob_d) / (single ? 1 : 2);
+    return output_beats(p, parts, {{0, 0, 0}, rows}, {{0, 0, 0}, cols}, sums) <= room;
+  };
+  if (fits(m.rows, m.cols)) {
+    m.sub_rows = m.rows;
+    m.sub_cols = m.cols;
+    return true;
+  }
+  const auto options = [&](const Index3& block, const Index3& extent,
+                           const std::array<bool, 3>& may, std::int64_t unit) {
+    std::vector<Index3> list =
+        candidate_blocks(block, may, block[2] == extent[2] ? unit : unit, false);
+    return list;
+  };
+  const std::vector<Index3> rows = options(m.rows, p.rows(), p.split_rows, units.rows);
+  const std::vector<Index3> cols = options(m.cols, p.cols(), p.split_cols, units.cols);
+  // Tiles and instructions of a block cut into sub-blocks (first part, whole sub-blocks).
+  const auto work = [&](const Index3& block, const Index3& sub, const OperandMap& map,
+                        std::uint64_t tile) {
+    const std::uint64_t pieces = u64(BlockGrid{block, sub}.count());
+    return std::pair(pieces * ceil_div(own_count(map, {0, 0, 0}, sub), tile), pieces);
+  };
+  bool found = false;
+  std::pair<std::uint64_t, std::uint64_t> best{};
+  for (const Index3& c : cols) {
+    const auto wide = work(m.cols, c, parts.front().second, tn);
+    for (const Index3& r : rows) {
+      if (!fits(r, c)) continue;
+      const auto tall = work(m.rows, r, parts.front().first, tm);
+      const std::pair<std::uint64_t, std::uint64_t> total{wide.first * tall.first,
+                                                          wide.second * tall.second};
+      if (!found || total < best) {
+        found = true;
+        best = total;
+        m.sub_rows = r;
+        m.sub_cols = c;
+      }
+    }
+  }
+  return found;
+}
+
+Mapping naive_mapping(const GemmProblem& p) {
+  const Units units = units_of(p);
+  Mapping m;
+  m.rows = p.rows();
+  m.cols = p.cols();
+  m.ks = p.ks();
+  const Index3 rows = p.rows(), cols = p.cols(), ks = p.ks();
+  for (;;) {
+    if (!choose_sub_blocks(p, m)) {
+      if (shrink(m.rows, rows, p.split_rows, units.rows, kOuterFirst)) continue;
+      if (shrink(m.cols, cols, p.split_cols, units.cols, kOuterFirst)) continue;
+      m.sub_rows = m.rows;
+      m.sub_cols = m.cols;
+    }
+    const PlanCheck check = check_mapping(p, m);
+    if (check.refused.empty()) return m;
+    const auto is = [&](const char* what) { return check.refused.rfind(what, 0) == 0; };
+    bool smaller = false;
+    if (is("block of the first")) {
+      smaller = shrink(m.rows, rows, p.split_rows, units.rows, kOuterFirst) ||
+                shrink(m.ks, ks, p.split_ks, 1, kInnerFirst);
+    } else if (is("block of the second")) {
+      smaller = shrink(m.cols, cols, p.split_cols, units.cols, kOuterFirst) ||
+                shrink(m.ks, ks, p.split_ks, 1, kInnerFirst);
+    } else if (is("partial sums") || is("output")) {
+      smaller = shrink(m.rows, rows, p.split_rows, units.rows, kOuterFirst) ||
+                shrink(m.cols, cols, p.split_cols, units.cols, kOuterFirst);
+    } else if (is("block: a digit")) {
+      const auto over = [](const Index3& b) { return b[1] > 32767 || b[2] > 32767; };
+      smaller = (over(m.rows) && shrink(m.rows, rows, p.split_rows, units.rows, kOuterFirst)) ||
+                (over(m.cols) && shrink(m.cols, cols, p.split_cols, units.cols, kOuterFirst)) ||
+                shrink(m.ks, ks, p.split_ks, 1, kOuterFirst);
+    }
+    if (!smaller) {
+      throw input_error("", 0, p.name, check.refused + " even in the smallest blocks",
+                        "larger buffers");
+    }
+  }
+}
+
+Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
+  if (options.mapping) {
+    Plan plan(problem, *options.mapping);
+    const double time =
+        options.time ? options.time(problem, plan.cost()) : options.memory(problem, plan.cost());
+    return {std::move(plan), time, time, 1, 1, false};
+  }
+  return Search(problem, options).run();
+}
+
+CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
+                            const CompileOptions& options) {
+  const GemmProblem direct(config, job);
+  CompiledLayer layer{compile(direct, options), false, 0, 0, ""};
+  layer.time = layer.compiled.time;
+  const ConvShape& s = job.shape;
+  const auto gl = static_cast<std::uint64_t>(config.gl);
+  const bool pays = s.groups == 1 && s.kh * s.kw > 1 && s.cin % gl != 0 &&
+                    job.pass != ConvPass::kDx && job.out.form != OutputForm::kCodes;
+  if (!pays) {
+    layer.reason = "taps as they are";
+    return layer;
+  }
+  MatmulJob matmul;
+  const std::uint64_t pixels = s.batch * s.ho() * s.wo();
+  const std::uint64_t taps = s.kh * s.kw * s.cin;
+  const bool forward = job.pass == ConvPass::kForward;
+  matmul.m = forward ? pixels : s.cout;
+  matmul.n = forward ? s.cout : taps;
+  matmul.k = forward ? taps : pixels;
+  matmul.a_columns = matmul.w_columns = !forward;
+  matmul.first = job.first;
+  matmul.second = job.second;
+  matmul.out = job.out;
+  CompileOptions free = options;
+  free.mapping.reset();
+  const GemmProblem dense(config, matmul);
+  Compiled expanded = compile(dense, free);
+  const TensorLayout& image = forward ? direct.first : direct.second;
+  const TensorLayout& matrix = forward ? dense.first : dense.second;
+  const std::uint64_t bytes = image.bytes() + matrix.bytes();
+  const double time = expanded.time + options.host_cycles_per_byte * static_cast<double>(bytes);
+  layer.reason =
+      fmt::format("taps padded to {} lanes {:.0f}, expanded by the host {:.0f} + {} bytes", gl,
+                  layer.compiled.time, expanded.time, bytes);
+  if (time < layer.time && !options.mapping) {
+    layer.compiled = std::move(expanded);
+    layer.expanded = true;
+    layer.host_bytes = bytes;
+    layer.time = time;
+  }
+  return layer;
+}
+
+}  // namespace bitcycle

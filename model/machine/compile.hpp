@@ -1,0 +1,74 @@
+// Chooses the mapping of a layer's GEMM.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "model/machine/gemm_problem.hpp"
+#include "model/machine/plan.hpp"
+
+namespace bitcycle {
+
+/// Time of a plan, in any unit: less is better. Must not depend on anything but its arguments.
+using PlanTime = std::function<double(const GemmProblem&, const PlanCost&)>;
+
+/// The default: the longest of the three engines' work, plus what nothing can hide, the first
+/// blocks' fetch and the last block's store. Costs in cycles per beat.
+struct OverlapTime {
+  double read_cost = 1, write_cost = 1;  ///< cycles per beat
+  double latency = 1;                    ///< cycles to the first beat
+  double operator()(const GemmProblem& problem, const PlanCost& cost) const;
+};
+
+struct CompileOptions {
+  std::optional<Mapping> mapping;  ///< fixed by the user: nothing is searched
+  bool exchange = true;            ///< the operands may change places
+  OverlapTime memory;              ///< guides the search (lower bounds) and is the default time
+  PlanTime time;                   ///< if set, judges the plans instead
+  /// Most block triples (rows, columns, reduction) that are looked at one by one; spaces with more
+  /// are searched by the rule of candidate_sizes(..., false).
+  std::uint64_t exhaustive = 4096;
+  /// Cycles per byte of the host's expansion of a convolution into a matrix (compile_layer).
+  double host_cycles_per_byte = 1.0 / 64;
+};
+
+/// The chosen plan and how it was found.
+struct Compiled {
+  Plan plan;
+  double time = 0;        ///< by the options' measure
+  double naive_time = 0;  ///< of naive_mapping
+  std::uint64_t candidates = 0, evaluated = 0;
+  bool exhaustive = false;
+};
+
+/// Sizes to try for an extent: with `all` every distinct ceil(extent/j), else extent and its halves
+/// down to 1 (rounded up, and up to whole multiples of `unit`). Ascending.
+std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit, bool all);
+
+/// Starts with everything in one block, rows outside; as long as something does not fit, halves the
+/// outermost digit that helps (see compile.cpp). Throws InputError if nothing fits.
+Mapping naive_mapping(const GemmProblem& problem);
+
+/// Blocks of the outputs: the sub-blocks that fit into the output buffer and take the fewest tiles,
+/// rows split before columns. False if none fits.
+bool choose_sub_blocks(const GemmProblem& problem, Mapping& mapping);
+
+/// The best mapping by the options' time; never worse than the naive one by the same measure.
+/// Throws InputError if the layer cannot run on the machine.
+Compiled compile(const GemmProblem& problem, const CompileOptions& options = {});
+
+/// A convolution as it is, or expanded by the host into a matrix of kh*kw*Cg columns (forward and
+/// dW of layers with one group whose channels do not fill granules): whichever costs less.
+struct CompiledLayer {
+  Compiled compiled;
+  bool expanded = false;
+  std::uint64_t host_bytes = 0;  ///< read and written by the expansion
+  double time = 0;               ///< with the expansion
+  std::string reason;            ///< both times, for the report
+};
+CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
+                            const CompileOptions& options = {});
+
+}  // namespace bitcycle

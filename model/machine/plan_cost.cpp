@@ -1,0 +1,307 @@
+// What a mapping costs, from the sizes of its blocks alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "golden/checked.hpp"
+#include "golden/error.hpp"
+#include "model/formula.hpp"
+#include "model/machine/output_block.hpp"
+#include "model/machine/plan.hpp"
+
+namespace bitcycle {
+namespace {
+
+// Pieces of one digit that are alike: `n` long, `count` of them.
+struct Piece {
+  std::int64_t start = 0, n = 1, count = 1;
+  bool first = false;
+};
+
+// The pieces of `extent` cut into blocks and these into sub-blocks. Of each kind one stands for
+// all; the first and the last piece stand for themselves (parts may be shorter at the end).
+std::vector<Piece> pieces(std::int64_t extent, std::int64_t block, std::int64_t sub) {
+  std::map<std::int64_t, std::int64_t> counts;
+  const auto cut = [&](std::int64_t length, std::int64_t times) {
+    if (length / sub != 0) counts[sub] += length / sub * times;
+    if (length % sub != 0) counts[length % sub] += times;
+  };
+  cut(block, extent / block);
+  if (extent % block != 0) cut(extent % block, 1);
+  const std::int64_t first = std::min({sub, block, extent});
+  const std::int64_t last_block = (extent - 1) / block * block;
+  const std::int64_t last = last_block + (extent - last_block - 1) / sub * sub;
+  std::vector<Piece> out;
+  out.push_back({0, first, 1, true});
+  --counts[first];
+  if (last != 0) {
+    out.push_back({last, extent - last, 1, false});
+    --counts[extent - last];
+  }
+  for (const auto& [n, count] : counts) {
+    if (count > 0) out.push_back({sub, n, count, false});
+  }
+  return out;
+}
+
+struct RangePiece {
+  Range3 range;
+  std::uint64_t count = 1;
+  bool first = false;
+};
+
+std::vector<RangePiece> range_pieces(const Index3& extent, const Index3& block, const Index3& sub) {
+  std::vector<RangePiece> out;
+  const auto p0 = pieces(extent[0], block[0], sub[0]);
+  const auto p1 = pieces(extent[1], block[1], sub[1]);
+  const auto p2 = pieces(extent[2], block[2], sub[2]);
+  for (const Piece& a : p0) {
+    for (const Piece& b : p1) {
+      for (const Piece& c : p2) {
+        RangePiece r;
+        r.range.start = {a.start, b.start, c.start};
+        r.range.n = {a.n, b.n, c.n};
+        r.count = static_cast<std::uint64_t>(a.count * b.count * c.count);
+        r.first = a.first && b.first && c.first;
+        out.push_back(r);
+      }
+    }
+  }
+  return out;
+}
+
+// Parts that are alike, with their number: groups of a unit.
+struct PartClass {
+  GemmPart part;
+  std::uint64_t count = 1;
+};
+
+bool alike(const GemmPart& a, const GemmPart& b) {
+  const auto same = [](const OperandMap& x, const OperandMap& y) {
+    return x.br == y.br && x.own_lanes == y.own_lanes;
+  };
+  return a.rows == b.rows && a.cols == b.cols && a.ks == b.ks && same(a.first, b.first) &&
+         same(a.second, b.second);
+}
+
+std::vector<PartClass> classes_of(const std::vector<GemmPart>& parts) {
+  std::vector<PartClass> out;
+  for (const GemmPart& p : parts) {
+    auto it =
+        std::find_if(out.begin(), out.end(), [&](const PartClass& c) { return alike(c.part, p); });
+    if (it == out.end()) {
+      out.push_back({p, 1});
+    } else {
+      ++it->count;
+    }
+  }
+  return out;
+}
+
+std::uint64_t u64(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+// Loads of an operand in one unit: it stays while its block does not change.
+std::uint64_t loads(bool outer, std::uint64_t mine, std::uint64_t other, std::uint64_t ks) {
+  if (ks > 1) return mine * other * ks;
+  return outer || mine == 1 ? mine : mine * other;
+}
+
+void check_size(const char* what, const Index3& size, const Index3& most,
+                const std::array<bool, 3>& may_split, std::string& refused) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (size[d] < 1 || size[d] > most[d]) {
+      refused = fmt::format("{}: digit {} is {}, allowed 1 to {}", what, d, size[d], most[d]);
+    } else if (!may_split[d] && size[d] != most[d]) {
+      refused =
+          fmt::format("{}: digit {} is {}, cannot be split here ({})", what, d, size[d], most[d]);
+    }
+  }
+}
+
+// Codes: lines and granules must be cut at beats and granules.
+void check_output_cuts(const GemmProblem& p, const GemmPart& part, const Mapping& m,
+                       std::string& refused) {
+  if (p.out.form != OutputForm::kCodes) return;
+  const bool lanes_first = part.out.lanes_of_first;
+  const OperandMap& place = lanes_first ? part.second : part.first;
+  const OperandMap& lane = lanes_first ? part.first : part.second;
+  const auto wpb = static_cast<std::int64_t>(p.result.words_per_beat());
+  const std::int64_t step = place.transposed ? place.br : part.out.x.own[2];
+  const auto cuts = [&](const Index3& block, const Index3& extent, bool is_place) {
+    if (block[2] == extent[2]) return true;
+    return is_place ? block[2] * step * p.result.bits % wpb == 0
+                    : lane.transposed || block[2] % p.config.gl == 0;
+  };
+  const auto both = [&](const Index3& block, const Index3& sub, const Index3& extent,
+                        bool is_place) {
+    return cuts(block, extent, is_place) && cuts(sub, extent, is_place) &&
+           (is_place || sub[2] == extent[2] || lane.transposed || sub[2] % p.config.gl == 0);
+  };
+  if (!both(m.rows, m.sub_rows, p.rows(), !lanes_first)) {
+    refused = "rows: blocks of codes must end at a whole beat (along x) or granule";
+  }
+  if (!both(m.cols, m.sub_cols, p.cols(), lanes_first)) {
+    refused = "cols: blocks of codes must end at a whole beat (along x) or granule";
+  }
+  const bool linear = place.transposed && place.own_lanes > place.br;
+  if (linear && (lanes_first ? m.cols : m.rows)[1] != (lanes_first ? p.cols() : p.rows())[1]) {
+    refused = "codes: taps along the position";
+  }
+}
+
+struct ArrayTime {
+  std::uint64_t once = 0, cc = 0, dr = 0, p = 0;
+
+  ArrayTime(const ArrayConfig& c, Precision pa, Precision pw) {
+    const GemmTiming t = gemm_timing(c, {{1, 1, 1}, pa, pw});
+    once = t.cycles - t.p;
+    cc = t.cc;
+    dr = t.dr;
+    p = t.p;
+  }
+  std::uint64_t cycles(std::uint64_t tiles, std::uint64_t kc) const {
+    return once + p + (kc - 1) * cc + (tiles - 1) * std::max(kc * cc, dr);
+  }
+};
+
+}  // namespace
+
+PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
+  PlanCheck check;
+  std::string& refused = check.refused;
+  const Index3 rows = p.rows(), cols = p.cols(), ks = p.ks();
+  check_size("rows", m.rows, rows, p.split_rows, refused);
+  check_size("cols", m.cols, cols, p.split_cols, refused);
+  check_size("reduction", m.ks, ks, p.split_ks, refused);
+  check_size("sub-block of rows", m.sub_rows, m.rows, {true, true, true}, refused);
+  check_size("sub-block of cols", m.sub_cols, m.cols, {true, true, true}, refused);
+  if (!refused.empty()) return check;
+  for (std::size_t d = 0; d < 3; ++d) {
+    if ((!p.split_rows[d] && m.sub_rows[d] != rows[d]) ||
+        (!p.split_cols[d] && m.sub_cols[d] != cols[d])) {
+      refused = "sub-block: cuts what parts share";
+      return check;
+    }
+  }
+  const std::vector<GemmPart> parts = p.parts(0);
+  check_output_cuts(p, parts.front(), m, refused);
+  if (m.exchange && p.out.form == OutputForm::kCodes && p.out.q.rounding == Rounding::kStochastic) {
+    refused = "exchange: the random numbers of stochastic rounding count along the rows";
+  }
+  if (!refused.empty()) return check;
+
+  PlanCost& cost = check.cost;
+  const MachineConfig& c = p.config;
+  const BlockGrid grid_r{rows, m.rows}, grid_c{cols, m.cols}, grid_k{ks, m.ks};
+  const std::uint64_t nr = u64(grid_r.count()), nc = u64(grid_c.count()), nk = u64(grid_k.count());
+  const std::uint64_t first_loads = loads(!m.cols_outer, nr, nc, nk);
+  const std::uint64_t second_loads = loads(m.cols_outer, nc, nr, nk);
+  const ArrayTime time(c.array, m.exchange ? p.pw : p.pa, m.exchange ? p.pa : p.pw);
+  const auto tm = static_cast<std::uint64_t>(c.array.tm);
+  const auto tn = static_cast<std::uint64_t>(c.array.tn);
+  const auto kl = static_cast<std::uint64_t>(c.array.kl);
+  const std::uint64_t overhead = static_cast<std::uint64_t>(c.setup_cycles()) + 5;
+  const auto pieces_r = range_pieces(rows, m.rows, m.sub_rows);
+  const auto pieces_c = range_pieces(cols, m.cols, m.sub_cols);
+  const auto pieces_k = range_pieces(ks, m.ks, m.ks);
+  const std::uint64_t lanes_k = p.k_granules ? static_cast<std::uint64_t>(c.gl) : 1;
+  std::uint64_t outputs = 0;
+
+  // The last unit may have fewer parts than the others.
+  const std::vector<GemmPart> tail = p.parts(p.units - 1);
+  const bool uneven = p.units > 1 && tail.size() != parts.size();
+  const auto add_unit = [&](const std::vector<GemmPart>& unit, std::uint64_t times) {
+    const BoxTotals first = box_totals(p, unit, true, m.rows, m.ks);
+    const BoxTotals second = box_totals(p, unit, false, m.cols, m.ks);
+    // Sums over blocks, times how often the other loop brings them back.
+    cost.first_beats += times * first.sum * (first_loads / (nr * nk));
+    cost.second_beats += times * second.sum * (second_loads / (nc * nk));
+    cost.first_box = std::max(cost.first_box, first.most);
+    cost.second_box = std::max(cost.second_box, second.most);
+    cost.fetches += times * (first_loads + second_loads);
+    const auto classes = classes_of(unit);
+    for (const RangePiece& r : pieces_r) {
+      for (const RangePiece& q : pieces_c) {
+        const std::uint64_t count = times * r.count * q.count;
+        outputs += count;
+        cost.stores += count;
+        const std::uint64_t beats = output_beats(p, unit, r.range, q.range, r.first || q.first);
+        cost.out_beats += count * beats;
+        cost.last_out = std::max(cost.last_out, beats);
+        for (const PartClass& k : classes) {
+          const Range3 own_r = clipped(r.range, k.part.rows);
+          const Range3 own_c = clipped(q.range, k.part.cols);
+          if (is_empty(own_r) || is_empty(own_c)) continue;
+          const std::uint64_t a = own_count(k.part.first, own_r.start, own_r.n);
+          const std::uint64_t b = own_count(k.part.second, own_c.start, own_c.n);
+          const std::uint64_t tiles =
+              ceil_div(m.exchange ? b : a, tm) * ceil_div(m.exchange ? a : b, tn);
+          const auto add = [&](std::uint64_t length, std::uint64_t repeats) {
+            const std::uint64_t all = count * k.count * repeats;
+            const std::uint64_t kc = ceil_div(length, kl);
+            cost.execs += all;
+            cost.exec_cycles += all * (time.cycles(tiles, kc) + overhead);
+            cost.macs_issued += all * a * b * length;
+            cost.macs_padded += all * tiles * tm * tn * kc * kl;
+          };
+          if (k.part.ks[0] == 0 || k.part.ks[1] == 0) {
+            add(1, 1);
+            continue;
+          }
+          for (const RangePiece& piece : pieces_k) {
+            const Range3 range = clipped(piece.range, k.part.ks);
+            if (is_empty(range)) continue;
+            add(u64(range.n[0] * range.n[1] * range.n[2]) * lanes_k, piece.count);
+          }
+          const std::uint64_t entries = tiles * time.dr * count * k.count * (nk - 1);
+          cost.psb_written += entries;
+          cost.psb_read += entries;
+        }
+      }
+    }
+    if (nk > 1) {
+      std::uint64_t entries = 0;
+      for (const RangePiece& r : range_pieces(m.rows, m.rows, m.sub_rows)) {
+        for (const RangePiece& q : range_pieces(m.cols, m.cols, m.sub_cols)) {
+          for (const PartClass& k : classes) {
+            if (k.part.ks[0] == 0 || k.part.ks[1] == 0) continue;
+            const Range3 own_r = clipped(r.range, k.part.rows);
+            const Range3 own_c = clipped(q.range, k.part.cols);
+            if (is_empty(own_r) || is_empty(own_c)) continue;
+            const std::uint64_t a = own_count(k.part.first, own_r.start, own_r.n);
+            const std::uint64_t b = own_count(k.part.second, own_c.start, own_c.n);
+            entries += r.count * q.count * k.count * time.dr *
+                       (ceil_div(m.exchange ? b : a, tm) * ceil_div(m.exchange ? a : b, tn));
+          }
+        }
+      }
+      cost.psb_entries = std::max(cost.psb_entries, entries);
+    }
+  };
+  add_unit(parts, uneven ? p.units - 1 : p.units);
+  if (uneven) add_unit(tail, 1);
+  cost.first_unique = p.first.beats();
+  cost.second_unique = p.second.beats();
+
+  const auto fits = [&](const char* what, std::uint64_t beats, int depth, bool doubled) {
+    const std::uint64_t room = static_cast<std::uint64_t>(depth) / (doubled ? 2 : 1);
+    if (beats > room && refused.empty()) {
+      refused = fmt::format("{}: {} beats, room for {}", what, beats, room);
+    }
+  };
+  const int first_depth = m.exchange ? c.l1w_d : c.l1a_d;
+  const int second_depth = m.exchange ? c.l1a_d : c.l1w_d;
+  fits("block of the first operand", cost.first_box, first_depth, first_loads * p.units > 1);
+  fits("block of the second operand", cost.second_box, second_depth, second_loads * p.units > 1);
+  fits("output sub-block", cost.last_out, c.ob_d, outputs > 1);
+  fits("partial sums", cost.psb_entries, c.ps_d, false);
+  for (std::size_t d = 1; d < 3; ++d) {
+    if (std::max({m.rows[d], m.cols[d], m.ks[d] * static_cast<std::int64_t>(lanes_k)}) > 32767) {
+      refused = "block: a digit above 32767";
+    }
+  }
+  return check;
+}
+
+}  // namespace bitcycle
