@@ -25,4 +25,8 @@ bc_out_pos.sv
 bc_pack.sv
 bc_ob.sv
 bc_result.sv
+bc_axi_read_props.sv
+bc_axi_write_props.sv
+bc_axi_lite_props.sv
+bc_axi_bind.sv
 bc_machine.sv
