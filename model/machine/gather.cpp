@@ -1,6 +1,7 @@
 #include "model/machine/gather.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "model/machine/layout.hpp"
@@ -12,6 +13,12 @@ int log2_of(int power) { return __builtin_ctz(static_cast<unsigned>(power)); }
 
 std::uint32_t low_ones(std::uint32_t count) {
   return count >= 32 ? ~std::uint32_t{0} : (1U << count) - 1U;
+}
+
+// The low `width` bits again and again.
+std::uint32_t repeat(std::uint32_t bits, int width) {
+  for (int filled = width; filled < 32; filled *= 2) bits |= bits << filled;
+  return bits;
 }
 
 // Bit matrix of 8 bytes (rows) turned: byte b of the result holds bit b of every byte.
@@ -42,12 +49,29 @@ Gather::Gather(const GatherConfig& config)
       log_granules_(log2_of(config.kl / config.gl)),
       outer_(std::max(config.t, config.kl)),
       tap_(std::max(config.t, config.kl / config.gl)),
-      rows_(static_cast<std::size_t>(config.t)),
-      elements_(static_cast<std::size_t>(config.kl)),
-      lane_mask_(static_cast<std::size_t>(config.kl / config.gl)),
+      rows_(config.t),
+      elements_(config.kl),
+      row_bit_(static_cast<std::size_t>(config.t)),
+      site_addr_(static_cast<std::size_t>(config.t) * static_cast<std::size_t>(config.kl)),
+      site_mask_(site_addr_.size()),
       taps_(static_cast<std::size_t>(std::max(config.t, config.kl / config.gl))),
-      words_(static_cast<std::size_t>(config.kl)),
+      low_(static_cast<std::size_t>(config.kl)),
+      high_(static_cast<std::size_t>(config.kl)),
       data_((static_cast<std::size_t>(config.b) * static_cast<std::size_t>(config.kl) + 63) / 64) {}
+
+Gather::Places::Places(int count)
+    : addr(static_cast<std::size_t>(count)),
+      mask(static_cast<std::size_t>(count)),
+      y(static_cast<std::size_t>(count)),
+      x(static_cast<std::size_t>(count)) {}
+
+void Gather::Places::set(int i, const Element& at, std::uint32_t mask_bits) {
+  const auto index = static_cast<std::size_t>(i);
+  addr[index] = at.addr;
+  y[index] = at.y;
+  x[index] = at.x;
+  mask[index] = mask_bits;
+}
 
 void Gather::reset() {
   valid_ = plane_ = grp_ = 0;
@@ -146,101 +170,140 @@ void Gather::step(const GatherStep& in) {
   }
 }
 
+void Gather::locate_rows() {
+  runs_.clear();
+  if (mode_ != 0) tap_.elements(c_.t, taps_.data());
+  for (int r = 0; r < c_.t; ++r) {
+    const bool enabled = static_cast<std::uint32_t>(r) < own_rem_;
+    if (mode_ == 0) {
+      rows_.set(r, outer_.element(r), enabled ? ~0U : 0);
+      continue;
+    }
+    const PosTap::Tap& tap = taps_[static_cast<std::size_t>(r)];
+    const int bit = tap.bit + lo_;
+    row_bit_[static_cast<std::size_t>(r)] = static_cast<std::uint8_t>(bit);
+    const std::uint32_t mask = enabled && bit < c_.gl ? ~0U : 0;
+    rows_.set(r, tap, mask);
+    const auto here = static_cast<std::size_t>(r);
+    const bool same = r > 0 && rows_.addr[here] == rows_.addr[here - 1] &&
+                      rows_.y[here] == rows_.y[here - 1] && rows_.x[here] == rows_.x[here - 1] &&
+                      mask == rows_.mask[here - 1];
+    if (same) {
+      ++runs_.back().count;
+    } else {
+      runs_.push_back({r, 1});
+    }
+  }
+}
+
+void Gather::locate_elements() {
+  if (mode_ != 0) {
+    for (int l = 0; l < c_.kl; ++l) {
+      elements_.set(l, outer_.element(l), static_cast<std::uint32_t>(l) < k_rem_ ? ~0U : 0);
+    }
+    return;
+  }
+  const int granules = c_.kl / c_.gl;
+  tap_.elements(granules, taps_.data());
+  const auto gl = static_cast<std::uint32_t>(c_.gl);
+  for (int j = 0; j < granules; ++j) {
+    const PosTap::Tap& tap = taps_[static_cast<std::size_t>(j)];
+    const auto first = static_cast<std::uint32_t>(j) * gl;
+    std::uint32_t mask = low_ones(k_rem_ > first ? std::min(k_rem_ - first, gl) : 0);
+    if (tap.first_cg) mask &= ~low_ones(lo_);
+    if (tap.last_cg) mask &= low_ones(hi_);
+    elements_.set(j, tap, repeat(mask, c_.gl));
+  }
+}
+
+// Sites from `site` on: the first `count` of `many`, each with `one`. A pixel is inside if
 // 0 <= y < h and 0 <= x < w for 16-bit two's complement y, x.
-bool Gather::inside(const Element& row, const Element& element) const {
-  const auto y = static_cast<std::uint16_t>(row.y + element.y);
-  const auto x = static_cast<std::uint16_t>(row.x + element.x);
-  return y < 0x8000 && x < 0x8000 && y < h_ && x < w_;
+void Gather::cross(const Places& many, int count, const Places& one, int index, int site) {
+  const auto i = static_cast<std::size_t>(index);
+  const std::uint32_t addr = one.addr[i], mask = one.mask[i];
+  const std::uint16_t y = one.y[i], x = one.x[i];
+  const std::uint16_t h = std::min<std::uint16_t>(h_, 0x8000),
+                      w = std::min<std::uint16_t>(w_, 0x8000);
+  std::uint32_t* out_addr = &site_addr_[static_cast<std::size_t>(site)];
+  std::uint32_t* out_mask = &site_mask_[static_cast<std::size_t>(site)];
+  const std::uint32_t* in_addr = many.addr.data();
+  const std::uint32_t* in_mask = many.mask.data();
+  const std::uint16_t* in_y = many.y.data();
+  const std::uint16_t* in_x = many.x.data();
+  for (int k = 0; k < count; ++k) {
+    const bool inside = (static_cast<std::uint16_t>(in_y[k] + y) < h) &
+                        (static_cast<std::uint16_t>(in_x[k] + x) < w);
+    out_addr[k] = in_addr[k] + addr;
+    out_mask[k] = in_mask[k] & mask & (0U - static_cast<std::uint32_t>(inside));
+  }
 }
 
 void Gather::locate() {
-  if (!rows_known_) {
-    rows_known_ = true;
-    if (mode_ != 0) tap_.elements(c_.t, taps_.data());
-    for (int r = 0; r < c_.t; ++r) {
-      Row& row = rows_[static_cast<std::size_t>(r)];
-      row.enabled = static_cast<std::uint32_t>(r) < own_rem_;
-      if (mode_ != 0) {
-        const PosTap::Tap& tap = taps_[static_cast<std::size_t>(r)];
-        static_cast<Element&>(row) = tap;
-        const int bit = tap.bit + lo_;
-        row.bit = static_cast<std::uint8_t>(bit);
-        row.enabled = row.enabled && bit < c_.gl;
-      } else {
-        static_cast<Element&>(row) = outer_.element(r);
-      }
+  if (rows_known_ && elements_known_) return;
+  if (!rows_known_) locate_rows();
+  if (!elements_known_) locate_elements();
+  rows_known_ = elements_known_ = true;
+  if (mode_ != 0 && c_.kl > 1) {
+    int site = 0;
+    for (const Run& run : runs_) {
+      cross(elements_, c_.kl, rows_, run.first, site);
+      site += c_.kl;
     }
-  }
-  if (!elements_known_) {
-    elements_known_ = true;
+  } else if (c_.kl == c_.gl) {
+    cross(rows_, c_.t, elements_, 0, 0);
+  } else {
     const int granules = c_.kl / c_.gl;
-    if (mode_ != 0) {
-      outer_.elements(c_.kl, elements_.data());
-    } else {
-      tap_.elements(granules, taps_.data());
-    }
-    for (int j = 0; j < granules; ++j) {
-      const auto first = static_cast<std::uint32_t>(j * c_.gl);
-      const auto gl = static_cast<std::uint32_t>(c_.gl);
-      std::uint32_t mask = low_ones(k_rem_ > first ? std::min(k_rem_ - first, gl) : 0);
-      if (mode_ == 0) {
-        const PosTap::Tap& tap = taps_[static_cast<std::size_t>(j)];
-        elements_[static_cast<std::size_t>(j)] = tap;
-        if (tap.first_cg) mask &= ~low_ones(lo_);
-        if (tap.last_cg) mask &= low_ones(hi_);
-      }
-      lane_mask_[static_cast<std::size_t>(j)] = mask;
-    }
+    for (int r = 0; r < c_.t; ++r) cross(elements_, granules, rows_, r, r * granules);
   }
 }
 
 const std::uint64_t* Gather::beat(const OperandMemory& memory, std::uint8_t bits) {
   locate();
   std::fill(data_.begin(), data_.end(), 0);
-  const Row* rows = &rows_[static_cast<std::size_t>(groups_ > 1 ? grp_ * c_.b : 0)];
+  const int first_row = groups_ > 1 ? grp_ * c_.b : 0;
   const int planes = std::clamp(bits - plane_, 0, planes_per_beat_);
-  if (mode_ != 0 && c_.kl > 1) {
-    lanes(memory, rows, planes);
-  } else if (c_.kl == c_.gl) {
-    runs(memory, rows, planes);
+  if (mode_ == 0 || c_.kl == 1) {
+    if (c_.kl == c_.gl) {
+      runs(memory, first_row, planes);
+    } else {
+      granules(memory, first_row, planes);
+    }
+  } else if (c_.kl <= 8) {
+    spread(memory, first_row, planes);
   } else {
-    granules(memory, rows, planes);
+    turn(memory, first_row, planes);
   }
   return data_.data();
 }
 
-// Mode N, several granules of 16 lanes in a word.
-void Gather::granules(const OperandMemory& memory, const Row* rows, int planes) {
+// Mode N, several granules of 16 lanes in a word of the array.
+void Gather::granules(const OperandMemory& memory, int first_row, int planes) {
   const int count = c_.kl / 16;
   auto* out = reinterpret_cast<unsigned char*>(data_.data());
-  for (int r = 0; r < rows_per_beat_; ++r, ++rows) {
-    if (!rows->enabled) continue;
+  const std::uint32_t* addr = &site_addr_[static_cast<std::size_t>(first_row * count)];
+  const std::uint32_t* mask = &site_mask_[static_cast<std::size_t>(first_row * count)];
+  for (int r = 0; r < rows_per_beat_; ++r, addr += count, mask += count) {
     unsigned char* row_out = out + r * planes_per_beat_ * count * 2;
-    for (int j = 0; j < count; ++j) {
-      const Element& element = elements_[static_cast<std::size_t>(j)];
-      if (!inside(*rows, element)) continue;
-      const std::uint32_t address = rows->addr + element.addr + plane_;
-      const std::uint32_t mask = lane_mask_[static_cast<std::size_t>(j)];
-      for (int p = 0; p < planes; ++p) {
-        const auto word = static_cast<std::uint16_t>(
-            memory.word16(address + static_cast<std::uint32_t>(p)) & mask);
-        std::memcpy(row_out + (p * count + j) * 2, &word, 2);
+    for (int p = 0; p < planes; ++p, row_out += count * 2) {
+      const std::uint32_t plane = plane_ + static_cast<std::uint32_t>(p);
+      for (int j = 0; j < count; ++j) {
+        const auto word = static_cast<std::uint16_t>(memory.word16(addr[j] + plane) & mask[j]);
+        std::memcpy(row_out + j * 2, &word, 2);
       }
     }
   }
 }
 
-// A word of the array is a word of the buffer: the planes of a row follow each other in both. Also
-// mode T with one lane, where the bit of the word is bit 0.
-void Gather::runs(const OperandMemory& memory, const Row* rows, int planes) {
+// Mode N, a word of the array is a word of the buffer: the planes of a row follow each other in
+// both. Also mode T with one lane, where the bit of the word is its only one.
+void Gather::runs(const OperandMemory& memory, int first_row, int planes) {
   const auto gl = static_cast<std::uint32_t>(c_.gl);
-  const int step = std::min<int>(planes_per_beat_, static_cast<int>(32 / gl));
-  std::uint32_t mask = lane_mask_[0];
-  for (std::uint32_t filled = gl; filled < 32; filled *= 2) mask |= mask << filled;
-  const Element& element = elements_[0];
-  for (int r = 0; r < rows_per_beat_; ++r, ++rows) {
-    if (!rows->enabled || !inside(*rows, element)) continue;
-    const std::uint32_t address = rows->addr + element.addr + plane_;
+  const int step = std::min(planes_per_beat_, 32 / c_.gl);
+  for (int r = 0; r < rows_per_beat_; ++r) {
+    const auto site = static_cast<std::size_t>(first_row + r);
+    const std::uint32_t mask = site_mask_[site];
+    if (mask == 0) continue;
+    const std::uint32_t address = site_addr_[site] + plane_;
     for (int p = 0; p < planes; p += step) {
       const auto count = static_cast<std::uint32_t>(std::min(step, planes - p));
       const std::uint64_t run = memory.run(address + static_cast<std::uint32_t>(p), count) & mask;
@@ -250,61 +313,78 @@ void Gather::runs(const OperandMemory& memory, const Row* rows, int planes) {
   }
 }
 
-// Mode T: neighbouring rows are mostly bits of the same words, which are read once.
-void Gather::lanes(const OperandMemory& memory, const Row* rows, int planes) {
-  const int kl = static_cast<int>(std::min<std::uint32_t>(k_rem_, static_cast<unsigned>(c_.kl)));
-  std::fill(words_.begin() + kl, words_.end(), 0);
-  for (int r = 0; r < rows_per_beat_;) {
-    const Row& row = rows[r];
-    int same = 1;
-    while (r + same < rows_per_beat_ && rows[r + same].addr == row.addr &&
-           rows[r + same].y == row.y && rows[r + same].x == row.x) {
-      ++same;
-    }
-    for (int p = 0; p < planes; ++p) {
-      const std::uint32_t address = row.addr + plane_ + static_cast<std::uint32_t>(p);
-      for (int l = 0; l < kl; ++l) {
-        const Element& element = elements_[static_cast<std::size_t>(l)];
-        words_[static_cast<std::size_t>(l)] = static_cast<std::uint16_t>(
-            inside(row, element) ? memory.word(address + element.addr) : 0);
+// Mode T, few lanes (kl = gl <= 8): bit g of every plane's word, for a lane at once.
+void Gather::spread(const OperandMemory& memory, int first_row, int planes) {
+  const int kl = c_.kl;
+  const int step = std::min(planes_per_beat_, 32 / kl);
+  const std::uint32_t ones = repeat(1, kl);
+  std::array<std::uint32_t, 8> lane{};
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const int from = std::max(runs_[i].first, first_row);
+    const int to = std::min(runs_[i].first + runs_[i].count, first_row + rows_per_beat_);
+    if (from >= to) continue;
+    const std::size_t site = i * static_cast<std::size_t>(kl);
+    for (int p = 0; p < planes; p += step) {
+      const auto count = static_cast<std::uint32_t>(std::min(step, planes - p));
+      const std::uint32_t plane = plane_ + static_cast<std::uint32_t>(p);
+      for (std::size_t l = 0; l < static_cast<std::size_t>(kl); ++l) {
+        lane[l] = memory.run(site_addr_[site + l] + plane, count) & site_mask_[site + l];
       }
-      transpose(&rows[r], same, r * planes_per_beat_ + p);
+      for (int r = from; r < to; ++r) {
+        const unsigned bit = row_bit_[static_cast<std::size_t>(r)] & 7U;
+        std::uint64_t words = 0;
+        for (std::size_t l = 0; l < static_cast<std::size_t>(kl); ++l) {
+          words |= (lane[l] >> bit & ones) << l;
+        }
+        const auto at = static_cast<unsigned>(((r - first_row) * planes_per_beat_ + p) * kl);
+        data_[at / 64] |= words << (at % 64);
+      }
     }
-    r += same;
   }
 }
 
-// Bit rows[i].bit of every lane's word becomes the word of row i, `planes_per_beat_` words apart.
-void Gather::transpose(const Row* rows, int count, int first_word) {
+// Mode T, many lanes: the words of 8 lanes are a bit matrix that is turned.
+void Gather::turn(const OperandMemory& memory, int first_row, int planes) {
   const auto kl = static_cast<std::size_t>(c_.kl);
-  const auto word = static_cast<std::size_t>(first_word);
-  const auto stride = static_cast<std::size_t>(planes_per_beat_);
-  if (kl < 8) {
-    for (int i = 0; i < count; ++i) {
-      if (!rows[i].enabled) continue;
-      std::uint64_t lanes = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    Run run = runs_[i];
+    const int end = std::min(run.first + run.count, first_row + rows_per_beat_);
+    run.first = std::max(run.first, first_row);
+    run.count = end - run.first;
+    if (run.count <= 0) continue;
+    const std::uint32_t* addr = &site_addr_[i * kl];
+    const std::uint32_t* mask = &site_mask_[i * kl];
+    for (int p = 0; p < planes; ++p) {
+      const std::uint32_t plane = plane_ + static_cast<std::uint32_t>(p);
       for (std::size_t l = 0; l < kl; ++l) {
-        lanes |= std::uint64_t{(words_[l] >> rows[i].bit) & 1U} << l;
+        const std::uint32_t word = memory.word16(addr[l] + plane) & mask[l];
+        low_[l] = static_cast<std::uint8_t>(word);
+        high_[l] = static_cast<std::uint8_t>(word >> 8U);
       }
-      const std::size_t at = (word + static_cast<std::size_t>(i) * stride) * kl;
-      data_[at / 64] |= lanes << (at % 64);
+      turn_rows(run, first_row, p);
     }
-    return;
   }
+}
+
+// Bit row_bit_ of every lane becomes the word of its row.
+void Gather::turn_rows(const Run& run, int first_row, int plane) {
   auto* out = reinterpret_cast<unsigned char*>(data_.data());
-  for (std::size_t l = 0; l < kl; l += 8) {
-    std::uint64_t low = 0, high = 0;
-    for (std::size_t i = 0; i < 8; ++i) {
-      low |= std::uint64_t{words_[l + i] & 0xFFU} << (8 * i);
-      high |= std::uint64_t{words_[l + i]} >> 8U << (8 * i);
-    }
-    low = transpose8(low);
-    if (c_.gl > 8) high = transpose8(high);
-    for (int i = 0; i < count; ++i) {
-      if (!rows[i].enabled) continue;
-      const std::uint64_t half = rows[i].bit < 8 ? low : high;
-      const std::size_t at = (word + static_cast<std::size_t>(i) * stride) * kl + l;
-      out[at / 8] = static_cast<unsigned char>(half >> (8U * (rows[i].bit % 8U)));
+  for (int half = 0; half < 2; ++half) {
+    const std::vector<std::uint8_t>& bytes = half == 0 ? low_ : high_;
+    int from = run.first;  // the first row of this half
+    const int end = run.first + run.count;
+    while (from < end && row_bit_[static_cast<std::size_t>(from)] / 8 != half) ++from;
+    if (from == end) continue;
+    for (int block = 0; block < c_.kl / 8; ++block) {
+      std::uint64_t matrix = 0;
+      std::memcpy(&matrix, &bytes[static_cast<std::size_t>(block) * 8], 8);
+      matrix = transpose8(matrix);
+      for (int r = from; r < end; ++r) {
+        const unsigned bit = row_bit_[static_cast<std::size_t>(r)];
+        if (static_cast<int>(bit / 8) != half) continue;
+        const int word = (r - first_row) * planes_per_beat_ + plane;
+        out[word * (c_.kl / 8) + block] = static_cast<unsigned char>(matrix >> (8 * (bit % 8)));
+      }
     }
   }
 }

@@ -47,17 +47,26 @@ class Gather {
   void list(const std::string& prefix, std::vector<RegisterView>& out);
 
  private:
-  struct Row : Element {  // of the tile
-    bool enabled = false;
-    std::uint8_t bit = 0;  ///< mode T: bit of the word
+  /// Positions as columns of a table; a mask of 0 reads zeros.
+  struct Places {
+    std::vector<std::uint32_t> addr, mask;
+    std::vector<std::uint16_t> y, x;
+    explicit Places(int count);
+    void set(int i, const Element& at, std::uint32_t mask_bits);
+  };
+  struct Run {  ///< neighbouring rows of mode T that are bits of the same words
+    int first = 0, count = 0;
   };
 
-  bool inside(const Element& row, const Element& element) const;
   void locate();
-  void granules(const OperandMemory& memory, const Row* rows, int planes);
-  void runs(const OperandMemory& memory, const Row* rows, int planes);
-  void lanes(const OperandMemory& memory, const Row* rows, int planes);
-  void transpose(const Row* rows, int count, int first_word);
+  void locate_rows();
+  void locate_elements();
+  void cross(const Places& many, int count, const Places& one, int index, int site);
+  void granules(const OperandMemory& memory, int first_row, int planes);
+  void runs(const OperandMemory& memory, int first_row, int planes);
+  void spread(const OperandMemory& memory, int first_row, int planes);
+  void turn(const OperandMemory& memory, int first_row, int planes);
+  void turn_rows(const Run& run, int first_row, int plane);
 
   GatherConfig c_;
   int rows_per_beat_ = 1, planes_per_beat_ = 1, groups_ = 1;
@@ -71,13 +80,15 @@ class Gather {
   PosOuter outer_;
   PosTap tap_;
 
-  // Positions of the current tile and chunk, found again when their base moves.
+  // Not architectural: positions of the current tile and chunk, found again when their base moves,
+  // and the words where they meet: [row or run][granule or lane].
   bool rows_known_ = false, elements_known_ = false;
-  std::vector<Row> rows_;
-  std::vector<Element> elements_;         ///< granules (mode N) or lanes (mode T) of the chunk
-  std::vector<std::uint32_t> lane_mask_;  ///< enabled lanes, by granule
+  Places rows_, elements_;
+  std::vector<std::uint8_t> row_bit_;  ///< mode T: bit of the word
+  std::vector<Run> runs_;              ///< mode T
+  std::vector<std::uint32_t> site_addr_, site_mask_;
   std::vector<PosTap::Tap> taps_;         ///< scratch
-  std::vector<std::uint16_t> words_;      ///< scratch: mode T, a word a lane
+  std::vector<std::uint8_t> low_, high_;  ///< scratch: a byte a lane
   std::vector<std::uint64_t> data_;
 };
 
