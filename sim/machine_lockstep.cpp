@@ -23,24 +23,13 @@ std::vector<RegisterView> part(const std::vector<RegisterView>& views, bool memo
   return out;
 }
 
-}  // namespace
-
-MachineBench::MachineBench(const MachineConfig& config, AxiMemory& memory,
-                           std::unique_ptr<Machine> rtl)
-    : config_(config), memory_(memory), core_(config), rtl_(std::move(rtl)) {
-  if (!rtl_) return;
-  registers_.emplace(part(rtl_->registers(), false), part(core_.registers(), false));
-  memories_.emplace(part(rtl_->registers(), true), part(core_.registers(), true));
-  registers_->copy_to_model();
-  memories_->copy_to_model();
-}
-
-bool MachineBench::ports_differ(std::string& what) const {
-  const MachinePorts& r = rtl_->ports();
-  const MachinePorts& c = core_.ports();
+// The first output that differs: name, RTL's value, core's value.
+std::optional<Mismatch> ports_differ(const MachinePorts& r, const MachinePorts& c, int dw) {
+  std::optional<Mismatch> what;
   const auto differ = [&](const char* name, std::uint64_t x, std::uint64_t y) {
     if (x == y) return false;
-    what = fmt::format("{}|{:#x}|{:#x}", name, x, y);
+    what =
+        Mismatch{0, std::string("port ") + name, fmt::format("{:#x}", x), fmt::format("{:#x}", y)};
     return true;
   };
   if (differ("inst_ready_o", r.inst_ready ? 1 : 0, c.inst_ready ? 1 : 0) ||
@@ -55,83 +44,151 @@ bool MachineBench::ports_differ(std::string& what) const {
       differ("s_bvalid_o", r.lite.bvalid ? 1 : 0, c.lite.bvalid ? 1 : 0) ||
       differ("s_arready_o", r.lite.arready ? 1 : 0, c.lite.arready ? 1 : 0) ||
       differ("s_rvalid_o", r.lite.rvalid ? 1 : 0, c.lite.rvalid ? 1 : 0)) {
-    return true;
+    return what;
   }
-  if (r.lite.bvalid && differ("s_bresp_o", r.lite.bresp, c.lite.bresp)) return true;
+  if (r.lite.bvalid && differ("s_bresp_o", r.lite.bresp, c.lite.bresp)) return what;
   if (r.lite.rvalid && (differ("s_rdata_o", r.lite.rdata, c.lite.rdata) ||
                         differ("s_rresp_o", r.lite.rresp, c.lite.rresp))) {
-    return true;
+    return what;
   }
   if (r.read.arvalid && (differ("araddr_o", r.read.araddr, c.read.araddr) ||
                          differ("arlen_o", r.read.arlen, c.read.arlen))) {
-    return true;
+    return what;
   }
   if (r.write.awvalid && (differ("awaddr_o", r.write.awaddr, c.write.awaddr) ||
                           differ("awlen_o", r.write.awlen, c.write.awlen))) {
-    return true;
+    return what;
   }
-  if (!r.write.wvalid) return false;
-  if (differ("wlast_o", r.write.wlast ? 1 : 0, c.write.wlast ? 1 : 0)) return true;
-  if (std::memcmp(r.write.wdata, c.write.wdata, static_cast<std::size_t>(config_.dw) / 8) == 0) {
-    return false;
+  if (!r.write.wvalid) return what;
+  if (differ("wlast_o", r.write.wlast ? 1 : 0, c.write.wlast ? 1 : 0)) return what;
+  const auto bytes = static_cast<std::size_t>(dw) / 8;
+  for (std::size_t i = 0; i * 8 < bytes; ++i) {
+    if (differ("wdata_o", r.write.wdata[i], c.write.wdata[i])) return what;
   }
-  return differ("wdata_o", 0, 1);
+  return what;
 }
 
-// One cycle: the memory says what it drives, both machines take the edge, all is compared.
+}  // namespace
+
+LockstepMachine::LockstepMachine(const MachineConfig& config, std::unique_ptr<Machine> rtl)
+    : config_(config), core_(config), rtl_(std::move(rtl)) {
+  registers_.emplace(part(rtl_->registers(), false), part(core_.registers(), false));
+  memories_.emplace(part(rtl_->registers(), true), part(core_.registers(), true));
+  registers_->copy_to_model();
+  memories_->copy_to_model();
+}
+
+void LockstepMachine::reset() {
+  rtl_->reset();
+  core_.reset();
+  compare();
+}
+
+void LockstepMachine::step(const MachineStep& in) {
+  rtl_->step(in);
+  core_.step(in);
+  ++now_;
+  compare();
+}
+
+void LockstepMachine::compare() {
+  if (mismatch_) return;
+  mismatch_ = ports_differ(rtl_->ports(), core_.ports(), config_.dw);
+  if (!mismatch_) mismatch_ = registers_->compare();
+  if (mismatch_) mismatch_->cycle = now_;
+}
+
+void LockstepMachine::compare_memories() {
+  if (mismatch_) return;
+  mismatch_ = memories_->compare();
+  if (mismatch_) mismatch_->cycle = now_;
+}
+
+namespace {
+
+bool all_zero(const std::vector<RegisterView>& views) {
+  return std::all_of(views.begin(), views.end(),
+                     [](const RegisterView& v) { return get_bits(v.data, 0, v.bits) == 0; });
+}
+
+}  // namespace
+
+MachineProbe::MachineProbe(Machine& machine) {
+  const auto find = [&](const std::string& name) {
+    for (const RegisterView& view : machine.registers()) {
+      if (view.name == "bc_machine." + name) return view;
+    }
+    throw input_error("", 0, "machine", "no register " + name, "the registers of bc_machine");
+  };
+  for (const char* engine : {"u_fetch", "u_exec", "u_store"}) {
+    const std::string name = engine;
+    running_.push_back(find(name + "_engine.busy_q"));
+    waiting_.push_back(find(name + "_queue.count_q"));
+    for (const char* counter : {"idle_q", "run_q", "wait_in_q", "wait_out_q"}) {
+      counters_.push_back(find(name + "_engine." + counter));
+    }
+  }
+  waiting_.push_back(find("u_dispatch.pending_q"));
+  waiting_.push_back(find("u_dispatch.count_q"));
+  halt_ = find("u_regs.halt_q");
+}
+
+bool MachineProbe::idle() const { return all_zero(running_) && all_zero(waiting_); }
+
+bool MachineProbe::halted() const {
+  return get_bits(halt_.data, 0, halt_.bits) != 0 && all_zero(running_);
+}
+
+EngineCycles MachineProbe::engine(MachineEngine e) const {
+  const std::size_t at = static_cast<std::size_t>(e) * 4;
+  const auto value = [&](std::size_t i) {
+    return get_bits(counters_[at + i].data, 0, counters_[at + i].bits);
+  };
+  return {value(0), value(1), value(2), value(3)};
+}
+
+MachineBench::MachineBench(const MachineConfig& config, Machine& machine, AxiMemory& memory)
+    : machine_(machine),
+      memory_(memory),
+      probe_(machine),
+      w_data_((static_cast<std::size_t>(config.dw) + 63) / 64) {}
+
+// One cycle: the memory says what it drives, both take the edge.
 void MachineBench::edge(MachineStep& step) {
-  const MachinePorts& ports = core_.ports();
   step.read = memory_.read();
   step.write = memory_.write();
-  const AxiReadReq read = ports.read;
-  const AxiWriteReq write = ports.write;
+  const AxiReadReq read = machine_.ports().read;
+  AxiWriteReq write = machine_.ports().write;
   if (step.read.rvalid && read.rready) ++totals_.read_beats;
   if (step.read.arready && read.arvalid) ++totals_.read_bursts;
   if (step.write.wready && write.wvalid) ++totals_.write_beats;
   if (step.write.awready && write.awvalid) ++totals_.write_bursts;
-  if (rtl_) rtl_->step(step);
   // The memory takes what the machine drives before the machine moves on.
-  const std::vector<std::uint64_t> data(
-      write.wvalid ? write.wdata : nullptr,
-      write.wvalid ? write.wdata + (static_cast<std::size_t>(config_.dw) + 63) / 64 : nullptr);
-  core_.step(step);
-  AxiWriteReq taken = write;
-  taken.wdata = data.data();
-  memory_.step(read, taken);
+  if (write.wvalid) {
+    std::copy_n(write.wdata, w_data_.size(), w_data_.begin());
+    write.wdata = w_data_.data();
+  }
+  machine_.step(step);
+  memory_.step(read, write);
   ++now_;
-  if (!rtl_ || mismatch_) return;
-  std::string what;
-  if (ports_differ(what)) {
-    const std::size_t first = what.find('|');
-    const std::size_t second = what.find('|', first + 1);
-    mismatch_ = Mismatch{now_, what.substr(0, first), what.substr(first + 1, second - first - 1),
-                         what.substr(second + 1)};
-  } else if (auto found = registers_->compare()) {
-    found->cycle = now_;
-    mismatch_ = found;
-  }
-}
-
-void MachineBench::compare_memories() {
-  if (!rtl_ || mismatch_) return;
-  if (auto found = memories_->compare()) {
-    found->cycle = now_;
-    mismatch_ = found;
-  }
 }
 
 MachineRun MachineBench::run(WordSource& words, std::uint64_t most_cycles, int stall,
-                             std::uint64_t stall_seed) {
+                             std::uint64_t stall_seed, const std::function<bool()>& stop) {
   totals_ = {};
   const std::uint64_t begin = now_;
   const std::uint64_t withheld = memory_.withheld();
-  std::array<EngineControl::Counters, kEngines> before{};
-  for (int e = 0; e < kEngines; ++e)
-    before[static_cast<std::size_t>(e)] = core_.engine(e).counters();
+  std::array<EngineCycles, kEngines> before{};
+  for (std::size_t e = 0; e < kEngines; ++e) {
+    before[e] = probe_.engine(static_cast<MachineEngine>(e));
+  }
   std::optional<std::uint64_t> word = words.next();
   MachineRun out;
-  while (!mismatch_) {
-    if (!word && core_.idle()) break;
+  while (word || !probe_.idle()) {
+    if (probe_.halted() || (stop && stop())) {
+      out.halted = probe_.halted();
+      break;
+    }
     if (now_ - begin >= most_cycles) {
       out.timed_out = true;
       break;
@@ -141,20 +198,15 @@ MachineRun MachineBench::run(WordSource& words, std::uint64_t most_cycles, int s
         stall > 0 && static_cast<int>(counter_random(stall_seed, 77, now_) & 255U) < stall;
     step.inst_valid = word.has_value() && !held;
     if (step.inst_valid) step.inst_data = *word;
-    const bool taken = step.inst_valid && core_.ports().inst_ready;
+    const bool taken = step.inst_valid && machine_.ports().inst_ready;
     edge(step);
     if (taken) word = words.next();
   }
-  compare_memories();
-  out.mismatch = mismatch_;
   out.cycles = now_ - begin;
-  for (int e = 0; e < kEngines; ++e) {
-    const auto i = static_cast<std::size_t>(e);
-    const EngineControl::Counters& c = core_.engine(e).counters();
-    out.engines[i].idle = c.idle - before[i].idle;
-    out.engines[i].run = c.run - before[i].run;
-    out.engines[i].wait_in = c.wait_in - before[i].wait_in;
-    out.engines[i].wait_out = c.wait_out - before[i].wait_out;
+  for (std::size_t e = 0; e < kEngines; ++e) {
+    const EngineCycles c = probe_.engine(static_cast<MachineEngine>(e));
+    out.engines[e] = {c.idle - before[e].idle, c.run - before[e].run, c.wait_in - before[e].wait_in,
+                      c.wait_out - before[e].wait_out};
   }
   out.read_beats = totals_.read_beats;
   out.read_bursts = totals_.read_bursts;
@@ -164,11 +216,10 @@ MachineRun MachineBench::run(WordSource& words, std::uint64_t most_cycles, int s
   return out;
 }
 
-bool MachineBench::cycle(const AxiLiteReq& lite) {
+void MachineBench::cycle(const AxiLiteReq& lite) {
   MachineStep step;
   step.lite = lite;
   edge(step);
-  return !mismatch_;
 }
 
 std::uint32_t MachineBench::read_register(std::uint16_t address) {
@@ -177,7 +228,7 @@ std::uint32_t MachineBench::read_register(std::uint16_t address) {
   lite.araddr = address;
   lite.rready = true;
   for (int i = 0; i < 100; ++i) {
-    const AxiLiteResp seen = core_.ports().lite;
+    const AxiLiteResp seen = machine_.ports().lite;
     if (seen.rvalid) {
       if (seen.rresp != kAxiOkay) {
         throw input_error("", 0, "register", fmt::format("error response at {:#x}", address),
@@ -200,7 +251,7 @@ void MachineBench::write_register(std::uint16_t address, std::uint32_t value) {
   lite.wdata = value;
   lite.bready = true;
   for (int i = 0; i < 100; ++i) {
-    const AxiLiteResp seen = core_.ports().lite;
+    const AxiLiteResp seen = machine_.ports().lite;
     const bool aw = lite.awvalid && seen.awready;
     const bool w = lite.wvalid && seen.wready;
     cycle(lite);

@@ -1,8 +1,10 @@
-// The whole machine in lockstep: verilated RTL and C++ core on the same memory, every register
-// compared in every cycle.
+// The whole machine cycle by cycle: a bench with a memory behind it, and RTL and C++ core in
+// lockstep, every register compared in every cycle.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,53 +43,91 @@ class WordList final : public WordSource {
   std::size_t at_ = 0;
 };
 
+/// RTL and core as one machine: both take every step, every output and register is compared after
+/// it. Its outputs are the core's.
+class LockstepMachine final : public Machine {
+ public:
+  /// The RTL's start values are copied to the core. Throws InputError if their registers differ.
+  LockstepMachine(const MachineConfig& config, std::unique_ptr<Machine> rtl);
+
+  void reset() override;
+  void step(const MachineStep& in) override;
+  const MachinePorts& ports() const override { return core_.ports(); }
+  const std::vector<RegisterView>& registers() override { return core_.registers(); }
+
+  /// Compares the memories; at the end of a run.
+  void compare_memories();
+  /// The first difference; nothing is compared after it.
+  const std::optional<Mismatch>& mismatch() const { return mismatch_; }
+  MachineCore& core() { return core_; }
+  Machine& rtl() { return *rtl_; }
+  std::size_t compared() const { return registers_->registers(); }
+
+ private:
+  void compare();
+
+  MachineConfig config_;
+  MachineCore core_;
+  std::unique_ptr<Machine> rtl_;
+  std::optional<RegisterCompare> registers_, memories_;
+  std::optional<Mismatch> mismatch_;
+  std::uint64_t now_ = 0;
+};
+
+/// Looks at a machine's engines from outside, through its registers.
+class MachineProbe {
+ public:
+  /// Throws InputError if a register is missing.
+  explicit MachineProbe(Machine& machine);
+  /// No engine is busy, no queue holds an instruction, none is being assembled.
+  bool idle() const;
+  /// An error has stopped the machine, and what ran has ended.
+  bool halted() const;
+  /// idle, run, wait_in, wait_out since the last clearing.
+  EngineCycles engine(MachineEngine e) const;
+
+ private:
+  std::vector<RegisterView> running_, waiting_, counters_;
+  RegisterView halt_;
+};
+
 /// What a run of the machine took.
 struct MachineRun {
   std::uint64_t cycles = 0;  ///< from the first word offered to the last completion, inclusive
   std::array<EngineCycles, kEngines> engines;  ///< their sum is `cycles`, for each engine
   std::uint64_t read_beats = 0, write_beats = 0, read_bursts = 0, write_bursts = 0;
   std::uint64_t withheld = 0;  ///< cycles of random stalls that the memory injected
-  std::optional<Mismatch> mismatch;
-  bool halted = false;  ///< an error stopped the machine
+  bool halted = false;         ///< an error stopped the machine
   bool timed_out = false;
 };
 
-/// Runs a machine, or two of them side by side, on one memory until the stream has ended and the
-/// machine is idle. May be called again: state is kept.
+/// A machine and the memory behind it, cycle by cycle. State is kept between runs.
 class MachineBench {
  public:
-  /// The core is always there and decides when a run has ended; `rtl` (may be null) runs in
-  /// lockstep with it: its start values are copied to the core, its outputs and registers compared
-  /// in every cycle, its memories at the end of each run.
-  MachineBench(const MachineConfig& config, AxiMemory& memory, std::unique_ptr<Machine> rtl);
+  MachineBench(const MachineConfig& config, Machine& machine, AxiMemory& memory);
 
-  /// `stall` in 1/256: how often an instruction word is withheld. Stops at a mismatch, when the
-  /// machine halts, and after `most_cycles`.
+  /// Offers the words and runs until they have ended and the machine is idle, or halted, or
+  /// `most_cycles` have passed. `stall` in 1/256: how often a word is withheld. `stop` is asked
+  /// every cycle.
   MachineRun run(WordSource& words, std::uint64_t most_cycles, int stall = 0,
-                 std::uint64_t stall_seed = 0);
+                 std::uint64_t stall_seed = 0, const std::function<bool()>& stop = {});
 
-  /// One cycle without instructions, with the given AXI4-Lite signals. False at a mismatch.
-  bool cycle(const AxiLiteReq& lite);
-  /// AXI4-Lite accesses, each a few cycles. Throw InputError at a mismatch or an error response.
+  /// One cycle without instructions, with the given AXI4-Lite signals.
+  void cycle(const AxiLiteReq& lite);
+  /// AXI4-Lite accesses, each a few cycles. Throw InputError at an error response.
   std::uint32_t read_register(std::uint16_t address);
   void write_register(std::uint16_t address, std::uint32_t value);
 
-  MachineCore& core() { return core_; }
-  Machine* rtl() { return rtl_.get(); }
-  const std::optional<Mismatch>& mismatch() const { return mismatch_; }
+  const MachineProbe& probe() const { return probe_; }
   std::uint64_t now() const { return now_; }
 
  private:
   void edge(MachineStep& step);
-  bool ports_differ(std::string& what) const;
-  void compare_memories();
 
-  MachineConfig config_;
+  Machine& machine_;
   AxiMemory& memory_;
-  MachineCore core_;
-  std::unique_ptr<Machine> rtl_;
-  std::optional<RegisterCompare> registers_, memories_;
-  std::optional<Mismatch> mismatch_;
+  MachineProbe probe_;
+  std::vector<std::uint64_t> w_data_;
   std::uint64_t now_ = 0;
   MachineRun totals_;
 };

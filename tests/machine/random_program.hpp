@@ -125,7 +125,9 @@ class RandomProgram {
     e.m = pick(1, most(a.tm));
     e.n = pick(1, most(a.tn));
     e.k = pick(0, 3) == 0 ? pick(1, 3) : pick(1, static_cast<std::uint32_t>(a.kl) * 4);
-    const auto width = [&] { return static_cast<int>(pick(1, static_cast<std::uint32_t>(a.p_max))); };
+    const auto width = [&] {
+      return static_cast<int>(pick(1, static_cast<std::uint32_t>(a.p_max)));
+    };
     e.pa = {width(), pick(0, 1) != 0};
     e.pw = {width(), pick(0, 1) != 0};
     e.ps_read = pick(0, 2) == 0;
@@ -170,9 +172,8 @@ class RandomProgram {
     o.o2 = o.o1 * o.or1;
     o.oc = std::int64_t{positions} * bits;
     const std::uint32_t channels = o.column ? e.m : e.n;
-    const std::uint64_t end =
-        o.ob_base + (o.raw ? std::uint64_t{positions} * step
-                           : ceil_div(channels, gl) * positions * bits);
+    const std::uint64_t end = o.ob_base + (o.raw ? std::uint64_t{positions} * step
+                                                 : ceil_div(channels, gl) * positions * bits);
     o.sum_a = static_cast<std::uint32_t>(end);
     o.sum_w = o.sum_a + e.m * integer;
     return e;

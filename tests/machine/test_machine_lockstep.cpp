@@ -1,10 +1,9 @@
-#include "sim/machine_lockstep.hpp"
-
 #include <catch2/catch.hpp>
 #include <random>
 
 #include "model/machine/instruction.hpp"
 #include "model/machine/timed.hpp"
+#include "sim/machine_lockstep.hpp"
 #include "sim/rtl_library.hpp"
 #include "tests/machine/random_program.hpp"
 #include "tests/machine/simple_memory.hpp"
@@ -48,12 +47,14 @@ void run_streams(const char* array, int streams, int length, std::uint64_t seed)
     SimpleMemory memory(config.dw, kBytes, timing);
     fill(memory, kBytes, random());
     const auto program = RandomProgram(config, random()).make(length);
-    MachineBench bench(config, memory, make_rtl_machine(config, RtlFlavour::kPlain, random()));
+    LockstepMachine pair(config, make_rtl_machine(config, RtlFlavour::kPlain, random()));
+    MachineBench bench(config, pair, memory);
     WordList words(words_of(program));
-    const MachineRun run = bench.run(words, 10'000'000);
-    if (run.mismatch) {
-      FAIL("cycle " << run.mismatch->cycle << " " << run.mismatch->signal << " RTL "
-                    << run.mismatch->rtl << " model " << run.mismatch->model);
+    const MachineRun run =
+        bench.run(words, 10'000'000, 0, 0, [&] { return pair.mismatch().has_value(); });
+    pair.compare_memories();
+    if (const auto& m = pair.mismatch()) {
+      FAIL("cycle " << m->cycle << " " << m->signal << " RTL " << m->rtl << " model " << m->model);
     }
     REQUIRE_FALSE(run.timed_out);
     Recurrence formula(config, timing);
