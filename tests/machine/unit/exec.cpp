@@ -1,5 +1,8 @@
 // bc_exec (gathers, operand buffers, position generators) against ExecUnit in every cycle, and
 // every beat of both against the address rule with divisions: gather_bit.
+// cpp: model/machine/exec.cpp model/machine/gather.cpp model/machine/gather_reference.cpp
+// cpp: model/machine/positions.cpp model/machine/instruction.cpp model/machine/machine_config.cpp
+// cpp: model/array_config.cpp golden/text_file.cpp
 #include "model/machine/exec.hpp"
 
 #include <algorithm>
@@ -57,7 +60,7 @@ int main(int argc, char** argv) {
   int fill = std::max(c.l1a_d, c.l1w_d);  // beats of the buffers still to be written once
   int a_rate = 100, w_rate = 100, write_rate = 20, ready_rate = 100;
 
-  for (int cycle = arguments.get("CYCLES", 100000); cycle-- > 0;) {
+  for (int cycle = arguments.get("CYCLES", c.array.kl < 64 ? 100000 : 30000); cycle-- > 0;) {
     if (random.chance(1)) {
       a_rate = random.chance(10) ? random.range(1, 20) : random.range(30, 120);
       w_rate = random.chance(10) ? random.range(1, 20) : random.range(30, 120);
