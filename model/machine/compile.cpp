@@ -321,9 +321,13 @@ bool choose_sub_blocks(const GemmProblem& p, Mapping& m) {
   const auto tm = static_cast<std::uint64_t>(m.exchange ? p.config.array.tn : p.config.array.tm);
   const auto tn = static_cast<std::uint64_t>(m.exchange ? p.config.array.tm : p.config.array.tn);
   const auto fits = [&](const Index3& rows, const Index3& cols) {
-    const bool single = p.units == 1 && rows == p.rows() && cols == p.cols();
-    const std::uint64_t room = static_cast<std::uint64_t>(p.config.ob_d) / (single ? 1 : 2);
-    return output_beats(p, parts, {{0, 0, 0}, rows}, {{0, 0, 0}, cols}, sums) <= room;
+    const bool alone = p.units == 1 && rows == p.rows() && cols == p.cols();
+    const std::vector<OutputGroup> groups =
+        output_groups(p, parts, {{0, 0, 0}, rows}, {{0, 0, 0}, cols}, sums, alone);
+    const std::uint64_t room =
+        static_cast<std::uint64_t>(p.config.ob_d) / (alone && groups.size() == 1 ? 1 : 2);
+    return std::all_of(groups.begin(), groups.end(),
+                       [room](const OutputGroup& g) { return g.beats <= room; });
   };
   if (fits(m.rows, m.cols)) {
     m.sub_rows = m.rows;
@@ -414,47 +418,87 @@ Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
   return Search(problem, options).run();
 }
 
-CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
-                            const CompileOptions& options) {
-  const GemmProblem direct(config, job);
-  CompiledLayer layer{compile(direct, options), false, 0, 0, ""};
-  layer.time = layer.compiled.time;
+namespace {
+
+// The expanded forward or dW as a product of matrices.
+MatmulJob expanded_job(const ConvJob& job) {
   const ConvShape& s = job.shape;
-  const auto gl = static_cast<std::uint64_t>(config.gl);
-  const bool pays = s.groups == 1 && s.kh * s.kw > 1 && s.cin % gl != 0 &&
-                    job.pass != ConvPass::kDx && job.out.form != OutputForm::kCodes;
-  if (!pays) {
-    layer.reason = "taps as they are";
-    return layer;
-  }
-  MatmulJob matmul;
   const std::uint64_t pixels = s.batch * s.ho() * s.wo();
   const std::uint64_t taps = s.kh * s.kw * s.cin;
   const bool forward = job.pass == ConvPass::kForward;
-  matmul.m = forward ? pixels : s.cout;
-  matmul.n = forward ? s.cout : taps;
-  matmul.k = forward ? taps : pixels;
-  matmul.a_columns = matmul.w_columns = !forward;
-  matmul.first = job.first;
-  matmul.second = job.second;
-  matmul.out = job.out;
-  CompileOptions free = options;
-  free.mapping.reset();
-  const GemmProblem dense(config, matmul);
-  Compiled expanded = compile(dense, free);
-  const TensorLayout& image = forward ? direct.first : direct.second;
-  const TensorLayout& matrix = forward ? dense.first : dense.second;
-  const std::uint64_t bytes = image.bytes() + matrix.bytes();
-  const double time = expanded.time + options.host_cycles_per_byte * static_cast<double>(bytes);
-  layer.reason =
-      fmt::format("taps padded to {} lanes {:.0f}, expanded by the host {:.0f} + {} bytes", gl,
-                  layer.compiled.time, expanded.time, bytes);
-  if (time < layer.time && !options.mapping) {
-    layer.compiled = std::move(expanded);
-    layer.expanded = true;
-    layer.host_bytes = bytes;
-    layer.time = time;
+  MatmulJob m;
+  m.m = forward ? pixels : s.cout;
+  m.n = forward ? s.cout : taps;
+  m.k = forward ? taps : pixels;
+  m.a_columns = m.w_columns = !forward;
+  m.first = job.first;
+  m.second = job.second;
+  m.out = job.out;
+  return m;
+}
+
+}  // namespace
+
+CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
+                            const CompileOptions& options) {
+  const ConvShape& s = job.shape;
+  CompiledLayer layer;
+  layer.time = std::numeric_limits<double>::infinity();
+  std::string refusal;
+  const auto attempt = [&](const char* way, auto&& make) {
+    try {
+      CompiledLayer other = make();
+      layer.reason += fmt::format("{}{} {:.0f}", layer.reason.empty() ? "" : ", ", way, other.time);
+      if (other.time < layer.time) {
+        other.reason = layer.reason;
+        layer = std::move(other);
+      }
+    } catch (const InputError& error) {
+      refusal = refusal.empty() ? error.what() : refusal;
+      layer.reason += fmt::format("{}{} does not fit", layer.reason.empty() ? "" : ", ", way);
+    }
+  };
+  attempt("as it is", [&] {
+    CompiledLayer l;
+    l.plans.push_back(compile(GemmProblem(config, job), options));
+    l.time = l.plans.front().time;
+    return l;
+  });
+  const bool raw = job.out.form != OutputForm::kCodes;
+  if (s.groups == 1 && s.kh * s.kw > 1 && s.cin % static_cast<std::uint64_t>(config.gl) != 0 &&
+      job.pass != ConvPass::kDx && raw && !options.mapping) {
+    attempt("expanded", [&] {
+      CompiledLayer l;
+      const GemmProblem direct(config, job);
+      const GemmProblem dense(config, expanded_job(job));
+      const bool forward = job.pass == ConvPass::kForward;
+      l.plans.push_back(compile(dense, options));
+      l.expanded = true;
+      l.host_bytes = (forward ? direct.first : direct.second).bytes() +
+                     (forward ? dense.first : dense.second).bytes();
+      l.time =
+          l.plans.front().time + options.host_cycles_per_byte * static_cast<double>(l.host_bytes);
+      return l;
+    });
   }
+  if (job.pass == ConvPass::kDx && raw && !job.dx_as_gemm && s.stride_h * s.stride_w > 1 &&
+      job.phase_y < 0 && !options.mapping) {
+    attempt("phase by phase", [&] {
+      CompiledLayer l;
+      l.phases_apart = true;
+      for (std::uint64_t y = 0; y < std::min(s.stride_h, s.hi); ++y) {
+        for (std::uint64_t x = 0; x < std::min(s.stride_w, s.wi); ++x) {
+          ConvJob one = job;
+          one.phase_y = static_cast<int>(y);
+          one.phase_x = static_cast<int>(x);
+          l.plans.push_back(compile(GemmProblem(config, one), options));
+          l.time += l.plans.back().time;
+        }
+      }
+      return l;
+    });
+  }
+  if (layer.plans.empty()) throw InputError(refusal);
   return layer;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/machine/gemm_problem.hpp"
 #include "model/machine/plan.hpp"
@@ -59,15 +60,20 @@ bool choose_sub_blocks(const GemmProblem& problem, Mapping& mapping);
 /// Throws InputError if the layer cannot run on the machine.
 Compiled compile(const GemmProblem& problem, const CompileOptions& options = {});
 
-/// A convolution as it is, or expanded by the host into a matrix of kh*kw*Cg columns (forward and
-/// dW of layers with one group whose channels do not fill granules): whichever costs less.
+/// A layer's plans, to be run one after the other.
 struct CompiledLayer {
-  Compiled compiled;
-  bool expanded = false;
+  std::vector<Compiled> plans;
+  bool expanded = false;         ///< the host expands the input into a matrix first
+  bool phases_apart = false;     ///< one plan for each phase of dX
   std::uint64_t host_bytes = 0;  ///< read and written by the expansion
-  double time = 0;               ///< with the expansion
-  std::string reason;            ///< both times, for the report
+  double time = 0;               ///< of all plans and the expansion
+  std::string reason;            ///< the times that were compared, for the report
 };
+
+/// Of the ways to run a convolution the one that costs least: as it is; forward and dW of layers
+/// with one group whose channels do not fill granules also expanded by the host into a matrix of
+/// kh*kw*Cg columns; dX with a stride and raw results also phase by phase (more traffic, smaller
+/// blocks). Throws InputError if none fits the machine.
 CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
                             const CompileOptions& options = {});
 

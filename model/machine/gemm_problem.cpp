@@ -139,6 +139,16 @@ GemmProblem::GemmProblem(const MachineConfig& machine, const ConvJob& job)
     throw input_error("", 0, "dx_as_gemm", "another pass or codes", "dX with raw results");
   }
   if (out.transposed) throw input_error("", 0, "transposed output", "a convolution", "a matmul");
+  if (job.phase_y >= 0 || job.phase_x >= 0) {
+    const auto within = [](int phase, std::uint64_t stride, std::uint64_t size) {
+      return phase >= 0 && static_cast<std::uint64_t>(phase) < std::min(stride, size);
+    };
+    if (job.pass != ConvPass::kDx || job.dx_as_gemm || out.form == OutputForm::kCodes ||
+        !within(job.phase_y, s.stride_h, s.hi) || !within(job.phase_x, s.stride_w, s.wi)) {
+      throw input_error("", 0, "phase", fmt::format("{}, {}", job.phase_y, job.phase_x),
+                        "a phase of dX with raw results, below stride and size");
+    }
+  }
   if (out.form == OutputForm::kCodes) {
     out.q.validate();
     out.sums = false;
@@ -147,10 +157,8 @@ GemmProblem::GemmProblem(const MachineConfig& machine, const ConvJob& job)
     const std::uint64_t aligned = s.groups > 1 && per % gl != 0 ? per : 0;
     result = dw ? weights(out.q.out_bits, aligned) : image(out.q.out_bits, !forward, aligned);
   }
-  const bool dx_phases = job.pass == ConvPass::kDx && !job.dx_as_gemm;
   k_granules = !dw;
   units = ceil_div(s.groups, groups_per_unit());
-  parts_per_unit = groups_per_unit() * (dx_phases ? s.stride_h * s.stride_w : 1);
   const std::uint64_t pixels = s.batch * s.ho() * s.wo();
   rows_total = forward || job.dx_as_gemm ? pixels : dw ? s.cout : s.batch * s.hi * s.wi;
   cols_total = forward ? s.cout : dw || job.dx_as_gemm ? s.kh * s.kw * s.cg() : s.cin;
@@ -226,7 +234,10 @@ std::vector<GemmPart> GemmProblem::parts(std::uint64_t unit) const {
     } else {
       for (std::uint64_t py = 0; py < std::min(s.stride_h, s.hi); ++py) {
         for (std::uint64_t px = 0; px < std::min(s.stride_w, s.wi); ++px) {
-          list.push_back(dx_part(g, py, px));
+          const bool wanted =
+              conv_.phase_y < 0 || (py == static_cast<std::uint64_t>(conv_.phase_y) &&
+                                    px == static_cast<std::uint64_t>(conv_.phase_x));
+          if (wanted) list.push_back(dx_part(g, py, px));
         }
       }
     }
@@ -242,21 +253,18 @@ void GemmProblem::finish() {
   for (const GemmPart& p : list) {
     grow(rows_, p.rows);
     grow(cols_, p.cols);
-    grow(ks_, p.ks);
+    if (p.ks[0] != 0 && p.ks[1] != 0) grow(ks_, p.ks);
   }
   parts_per_unit = list.size();
   if (list.size() == 1) return;
   // Parts share what is fetched: they may be split only where all have the same digit.
   const bool groups = is_conv_ && groups_per_unit() > 1;
-  const bool phases = conv_.pass == ConvPass::kDx && !conv_.dx_as_gemm &&
-                      conv_.shape.stride_h * conv_.shape.stride_w > 1;
   const bool dw = conv_.pass == ConvPass::kDw;
   if (groups) {
     split_cols[2] = false;
     if (dw) split_rows[2] = false;
     if (!dw) split_ks[2] = false;
   }
-  if (phases) split_ks[0] = split_ks[1] = false;
 }
 
 GemmPart GemmProblem::forward_part(std::uint64_t group) const {

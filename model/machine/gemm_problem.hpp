@@ -72,6 +72,9 @@ struct ConvJob {
   Precision first, second;  ///< operands as DESIGN lists them: X, W | G, W | G, X
   OutputSpec out;
   bool dx_as_gemm = false;  ///< kDx: P x kh*kw*Cg products for the host's col2im (raw only)
+  /// kDx: only this phase (input rows phase_y + i*stride_h, columns likewise); raw only. -1: all,
+  /// and they share what is fetched.
+  int phase_y = -1, phase_x = -1;
 };
 
 /// C[m][n] = sum over k of A[m][k] * W[n][k], `batch` times. `a_columns`: A is stored as [k][m],

@@ -378,7 +378,7 @@ std::string output_text(const ExecInstruction& i) {
                        place, o.oc, o.q.mult, o.q.shift, rounding_name(o.q.rounding), o.q.za,
                        o.q.zw, o.q.kzz, o.q.zout);
     if (o.q.rounding == Rounding::kStochastic) {
-      out += fmt::format(" seed {} element {} {:+}m", o.q.seed, o.element, o.element_row);
+      out += fmt::format(" seed {} element {}+{}m", o.q.seed, o.element, o.element_row);
     }
   }
   if (o.sums) out += fmt::format(" sums A {} W {}", o.sum_a, o.sum_w);

@@ -90,22 +90,40 @@ FetchBox output_box(const GemmProblem& problem, const std::vector<GemmPart>& par
   return box;
 }
 
-std::uint64_t output_beats(const GemmProblem& problem, const std::vector<GemmPart>& parts,
-                           const Range3& rows, const Range3& cols, bool sums) {
+std::vector<OutputGroup> output_groups(const GemmProblem& problem,
+                                       const std::vector<GemmPart>& parts, const Range3& rows,
+                                       const Range3& cols, bool sums, bool alone) {
   if (problem.out.form == OutputForm::kCodes) {
-    return output_box(problem, parts, rows, cols).beats();
+    return {{0, parts.size(), output_box(problem, parts, rows, cols).beats()}};
   }
-  std::uint64_t results = 0;
-  for (const GemmPart& part : parts) {
-    const Range3 r = clipped(rows, part.rows);
-    const Range3 c = clipped(cols, part.cols);
+  const auto beats_of = [&](std::uint64_t results) {
+    return ceil_div(results * static_cast<std::uint64_t>(raw_bits(problem.out.form)),
+                    static_cast<std::uint64_t>(problem.config.dw));
+  };
+  const auto depth = static_cast<std::uint64_t>(problem.config.ob_d);
+  std::vector<OutputGroup> groups;
+  std::uint64_t results = 0, all = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Range3 r = clipped(rows, parts[i].rows);
+    const Range3 c = clipped(cols, parts[i].cols);
     if (is_empty(r) || is_empty(c)) continue;
-    const std::uint64_t m = own_count(part.first, r.start, r.n);
-    const std::uint64_t n = own_count(part.second, c.start, c.n);
-    results += m * n + (sums && problem.out.sums ? m + n : 0);
+    const std::uint64_t m = own_count(parts[i].first, r.start, r.n);
+    const std::uint64_t n = own_count(parts[i].second, c.start, c.n);
+    const std::uint64_t more = m * n + (sums && problem.out.sums ? m + n : 0);
+    all += more;
+    if (groups.empty() || beats_of(results + more) > depth / 2) {
+      groups.push_back({i, 0, 0});
+      results = 0;
+    }
+    results += more;
+    groups.back().count = i + 1 - groups.back().first;
+    groups.back().beats = beats_of(results);
   }
-  return ceil_div(results * static_cast<std::uint64_t>(raw_bits(problem.out.form)),
-                  static_cast<std::uint64_t>(problem.config.dw));
+  if (alone && groups.size() > 1 && beats_of(all) <= depth) {
+    const std::size_t first = groups.front().first;
+    return {{first, parts.size() - first, beats_of(all)}};
+  }
+  return groups;
 }
 
 void place_codes(const GemmProblem& problem, const GemmPart& part, const FetchBox& box,

@@ -265,27 +265,49 @@ class PlanWalk {
                  std::uint32_t& psb) {
     const bool sums = p_.out.form != OutputForm::kCodes && p_.out.sums &&
                       (rows.start == Index3{0, 0, 0} || cols.start == Index3{0, 0, 0});
+    const std::vector<OutputGroup> groups =
+        last_k ? output_groups(p_, list, rows, cols, sums, outputs_alone(p_, m_))
+               : std::vector<OutputGroup>{{0, list.size(), 0}};
+    for (const OutputGroup& group : groups) {
+      const bool last_group =
+          group.first + group.count == groups.back().first + groups.back().count;
+      part_group(step, v, list, group, rows, cols, k, sums, last_k, posts && last_group, psb);
+    }
+  }
+
+  // The instructions of some parts of a sub-block; with the last block of the reduction, their
+  // store.
+  void part_group(std::uint64_t step, const Visit& v, const std::vector<GemmPart>& list,
+                  const OutputGroup& group, const Range3& rows, const Range3& cols, const Range3& k,
+                  bool sums, bool last_k, bool posts, std::uint32_t& psb) {
     std::vector<ExecInstruction> execs;
     std::vector<OutputBlock> blocks;
     const std::uint32_t ob_beat =
         outputs_ > 1 && output_ % 2 == 1 ? static_cast<std::uint32_t>(p_.config.ob_d / 2) : 0;
     FetchBox codes;
     if (last_k && p_.out.form == OutputForm::kCodes) codes = output_box(p_, list, rows, cols);
-    std::uint64_t raw_word = 0;  // of the sub-block
-    for (const GemmPart& part : list) {
+    std::uint64_t raw_word = 0;  // of the group
+    std::optional<ExecInstruction> filler;
+    for (std::size_t index = group.first; index < group.first + group.count; ++index) {
+      const GemmPart& part = list[index];
       const Range3 r = clipped(rows, part.rows);
       const Range3 c = clipped(cols, part.cols);
       const Range3 ks = clipped(k, part.ks);
       if (is_empty(r) || is_empty(c)) continue;
-      const bool zero = part.ks[0] == 0 || part.ks[1] == 0;
-      if ((zero && !last_k) || (!zero && is_empty(ks))) continue;
+      // No taps at all, or none in this block of the reduction: only the output needs the part.
+      const bool never = part.ks[0] == 0 || part.ks[1] == 0;
+      const bool idle = never || is_empty(ks);
       ExecInstruction e;
-      operands(part, r, c, ks, zero, e);
-      if (!zero && nk_ > 1) {
+      operands(part, r, c, ks, idle, e);
+      if (!never && nk_ > 1) {
         e.ps_read = v.k != 0;
         e.ps_write = !last_k;
         e.ps_base = psb;
         psb += entries(e);
+      }
+      if (idle && !last_k) {
+        if (!never && !filler) filler = e;
+        continue;
       }
       if (last_k) {
         OutputBlock block;
@@ -297,7 +319,7 @@ class PlanWalk {
         block.col_count = own_count(part.second, c.start, c.n);
         if (p_.out.form == OutputForm::kCodes) {
           place_codes(p_, part, codes, ob_beat, rows, cols, m_.exchange, e.out);
-          requantise_fields(part, r, c, zero, e.out);
+          requantise_fields(part, r, c, never, e.out);
         } else {
           place_raw(block, ob_beat, raw_word, sums, e);
         }
@@ -305,7 +327,9 @@ class PlanWalk {
       }
       execs.push_back(e);
     }
-    if (execs.empty()) throw std::logic_error("plan: a step without work");
+    // At an edge only parts without taps in this block may be left; adding zeros to the partial
+    // sums of one keeps the tokens of the step in order.
+    if (execs.empty()) execs.push_back(filler.value());
     execs.front().wait_f2e = unseen_[step % 2];
     unseen_[step % 2] = 0;
     if (posts) {
@@ -320,10 +344,10 @@ class PlanWalk {
     if (last_k) store(step, codes, ob_beat, raw_word, blocks);
   }
 
-  void operands(const GemmPart& part, const Range3& r, const Range3& c, const Range3& ks, bool zero,
+  void operands(const GemmPart& part, const Range3& r, const Range3& c, const Range3& ks, bool idle,
                 ExecInstruction& e) {
     OperandGather first, second;
-    if (zero) {  // nothing is inside a height of 0
+    if (idle) {  // nothing is inside a height of 0
       first.h = second.h = 0;
       e.k = 1;
     } else {
@@ -392,10 +416,10 @@ class PlanWalk {
     return u64(n) * (map.transposed ? map.br : 1);
   }
 
-  void requantise_fields(const GemmPart& part, const Range3& r, const Range3& c, bool zero,
+  void requantise_fields(const GemmPart& part, const Range3& r, const Range3& c, bool never,
                          ExecOutput& o) const {
     o.q = p_.out.q;
-    if (zero) o.q.kzz = 0;
+    if (never) o.q.kzz = 0;
     if (m_.exchange) std::swap(o.q.za, o.q.zw);
     o.element_row = part.element_row;
     o.element = static_cast<std::uint32_t>(
@@ -444,6 +468,10 @@ class PlanWalk {
   bool waited_ = false;
   Shapes shapes_;
 };
+
+bool outputs_alone(const GemmProblem& problem, const Mapping& m) {
+  return problem.units == 1 && m.sub_rows == problem.rows() && m.sub_cols == problem.cols();
+}
 
 Plan::Plan(GemmProblem problem, const Mapping& mapping)
     : problem_(std::move(problem)), mapping_(mapping) {

@@ -48,6 +48,9 @@ struct PlanCost {
   std::uint64_t macs_padded = 0;  ///< the same with whole tiles and chunks
 };
 
+/// Whether all results are one output sub-block, which may then use the whole output buffer.
+bool outputs_alone(const GemmProblem& problem, const Mapping& mapping);
+
 /// Where a block's results lie in DRAM.
 struct OutputBlock {
   std::uint64_t unit = 0;

@@ -208,6 +208,56 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
   const std::uint64_t lanes_k = p.k_granules ? static_cast<std::uint64_t>(c.gl) : 1;
   std::uint64_t outputs = 0;
 
+  // Exec instructions of `count` output sub-blocks that are alike.
+  const auto add_execs = [&](const std::vector<PartClass>& classes, const RangePiece& r,
+                             const RangePiece& q, std::uint64_t count) {
+    struct Active {
+      const PartClass* k;
+      std::uint64_t a, b, tiles;
+      bool never;
+    };
+    std::vector<Active> active;
+    for (const PartClass& k : classes) {
+      const Range3 own_r = clipped(r.range, k.part.rows);
+      const Range3 own_c = clipped(q.range, k.part.cols);
+      if (is_empty(own_r) || is_empty(own_c)) continue;
+      const std::uint64_t a = own_count(k.part.first, own_r.start, own_r.n);
+      const std::uint64_t b = own_count(k.part.second, own_c.start, own_c.n);
+      const std::uint64_t tiles =
+          ceil_div(m.exchange ? b : a, tm) * ceil_div(m.exchange ? a : b, tn);
+      active.push_back({&k, a, b, tiles, k.part.ks[0] == 0 || k.part.ks[1] == 0});
+    }
+    for (const RangePiece& piece : pieces_k) {
+      const Index3& s = piece.range.start;
+      bool last = true;
+      for (std::size_t d = 0; d < 3; ++d) last = last && s[d] + piece.range.n[d] == ks[d];
+      const bool initial = piece.first;
+      const auto add = [&](const Active& x, std::uint64_t parts_alike, std::uint64_t length) {
+        const std::uint64_t all = count * parts_alike * piece.count;
+        const std::uint64_t kc = ceil_div(length, kl);
+        cost.execs += all;
+        cost.exec_cycles += all * (time.cycles(x.tiles, kc) + overhead);
+        cost.macs_issued += all * x.a * x.b * length;
+        cost.macs_padded += all * x.tiles * tm * tn * kc * kl;
+        if (nk == 1 || x.never) return;
+        if (!initial) cost.psb_read += all * x.tiles * time.dr;
+        if (!last) cost.psb_written += all * x.tiles * time.dr;
+      };
+      const Active* filler = nullptr;
+      bool any = false;
+      for (const Active& x : active) {
+        const Range3 range = clipped(piece.range, x.k->part.ks);
+        const bool idle = x.never || is_empty(range);
+        if (idle && !last) {
+          if (!x.never && filler == nullptr) filler = &x;
+          continue;
+        }
+        any = true;
+        add(x, x.k->count, idle ? 1 : u64(range.n[0] * range.n[1] * range.n[2]) * lanes_k);
+      }
+      if (!any && filler != nullptr) add(*filler, 1, 1);
+    }
+  };
   // The last unit may have fewer parts than the others.
   const std::vector<GemmPart> tail = p.parts(p.units - 1);
   const bool uneven = p.units > 1 && tail.size() != parts.size();
@@ -224,40 +274,15 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
     for (const RangePiece& r : pieces_r) {
       for (const RangePiece& q : pieces_c) {
         const std::uint64_t count = times * r.count * q.count;
-        outputs += count;
-        cost.stores += count;
-        const std::uint64_t beats = output_beats(p, unit, r.range, q.range, r.first || q.first);
-        cost.out_beats += count * beats;
-        cost.last_out = std::max(cost.last_out, beats);
-        for (const PartClass& k : classes) {
-          const Range3 own_r = clipped(r.range, k.part.rows);
-          const Range3 own_c = clipped(q.range, k.part.cols);
-          if (is_empty(own_r) || is_empty(own_c)) continue;
-          const std::uint64_t a = own_count(k.part.first, own_r.start, own_r.n);
-          const std::uint64_t b = own_count(k.part.second, own_c.start, own_c.n);
-          const std::uint64_t tiles =
-              ceil_div(m.exchange ? b : a, tm) * ceil_div(m.exchange ? a : b, tn);
-          const auto add = [&](std::uint64_t length, std::uint64_t repeats) {
-            const std::uint64_t all = count * k.count * repeats;
-            const std::uint64_t kc = ceil_div(length, kl);
-            cost.execs += all;
-            cost.exec_cycles += all * (time.cycles(tiles, kc) + overhead);
-            cost.macs_issued += all * a * b * length;
-            cost.macs_padded += all * tiles * tm * tn * kc * kl;
-          };
-          if (k.part.ks[0] == 0 || k.part.ks[1] == 0) {
-            add(1, 1);
-            continue;
-          }
-          for (const RangePiece& piece : pieces_k) {
-            const Range3 range = clipped(piece.range, k.part.ks);
-            if (is_empty(range)) continue;
-            add(u64(range.n[0] * range.n[1] * range.n[2]) * lanes_k, piece.count);
-          }
-          const std::uint64_t entries = tiles * time.dr * count * k.count * (nk - 1);
-          cost.psb_written += entries;
-          cost.psb_read += entries;
+        const bool alone = outputs_alone(p, m);
+        for (const OutputGroup& g :
+             output_groups(p, unit, r.range, q.range, r.first || q.first, alone)) {
+          outputs += count;
+          cost.stores += count;
+          cost.out_beats += count * g.beats;
+          cost.last_out = std::max(cost.last_out, g.beats);
         }
+        add_execs(classes, r, q, count);
       }
     }
     if (nk > 1) {

@@ -117,9 +117,9 @@ TEST_CASE("compiled: the smallest and the greatest code everywhere", "[machine][
 MachineConfig tiny(const std::string& array) {
   MachineConfig c = machine_of(array);
   c.l1a_d = 32;
-  c.l1w_d = 32;
-  c.ob_d = 16;
-  c.ps_d = 16;
+  c.l1w_d = 128;
+  c.ob_d = 512;
+  c.ps_d = 64;
   return c;
 }
 
@@ -233,13 +233,13 @@ TEST_CASE("compiled: random layers", "[machine][compile]") {
   };
   const char* const arrays[] = {"ci-1x1-s1", "ci-1x1-s4", "ci-1x8-s1", "ci-2x2-s4", "ci-4x4-s1"};
   int done = 0, refused = 0;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 200; ++i) {
     MachineConfig config = machine_of(arrays[pick(0, 4)]);
     config.dw = 32 << pick(0, 2);
     config.l1a_d = 32 << pick(0, 4);
     config.l1w_d = 32 << pick(0, 4);
-    config.ob_d = 16 << pick(0, 5);
-    config.ps_d = 8 << pick(0, 4);
+    config.ob_d = 64 << pick(0, 5);
+    config.ps_d = 8 << pick(0, 5);
     config.qd = 1 << pick(0, 2);
     ConvShape s;
     s.groups = pick(0, 3) == 0 ? pick(1, 5) : 1;
