@@ -1,5 +1,7 @@
 // bc_result against ResultUnit in every register and memory, and what it writes against golden.
-// Parameters: TM TN Q GL DW OB_D PS_D ACC_W; SEED, CYCLES.
+// cpp: model/machine/partial_sums.cpp model/machine/out_position.cpp model/machine/result.cpp
+// model/machine/machine_config.cpp model/array_config.cpp golden/text_file.cpp
+// golden/requantise.cpp
 #include "model/machine/result.hpp"
 
 #include <algorithm>
@@ -400,6 +402,6 @@ int main(int argc, char** argv) {
   const unit::Arguments arguments(argc, argv);
   unit::Random random(static_cast<std::uint64_t>(arguments.get("SEED", 1)));
   Campaign campaign(arguments, random);
-  campaign.run(arguments.get("CYCLES", 100000));
+  campaign.run(arguments.get("CYCLES", 35000));
   return 0;
 }
