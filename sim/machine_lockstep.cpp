@@ -173,8 +173,13 @@ void MachineBench::edge(MachineStep& step) {
   ++now_;
 }
 
-MachineRun MachineBench::run(WordSource& words, std::uint64_t most_cycles, int stall,
-                             std::uint64_t stall_seed, const std::function<bool()>& stop) {
+MachineRun MachineBench::run(WordSource& words, std::uint64_t most_cycles,
+                             const std::function<bool()>& stop) {
+  return run_stalled(words, most_cycles, 0, 0, stop);
+}
+
+MachineRun MachineBench::run_stalled(WordSource& words, std::uint64_t most_cycles, int stall,
+                                     std::uint64_t stall_seed, const std::function<bool()>& stop) {
   totals_ = {};
   const std::uint64_t begin = now_;
   const std::uint64_t withheld = memory_.withheld();

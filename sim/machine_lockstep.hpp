@@ -101,16 +101,30 @@ struct MachineRun {
   bool timed_out = false;
 };
 
-/// A machine and the memory behind it, cycle by cycle. State is kept between runs.
-class MachineBench {
+/// Whoever runs a machine: a plain loop or the SystemC kernel. State is kept between runs.
+class MachineRunner {
+ public:
+  MachineRunner() = default;
+  MachineRunner(const MachineRunner&) = delete;
+  MachineRunner& operator=(const MachineRunner&) = delete;
+  virtual ~MachineRunner() = default;
+
+  /// Offers the words and runs until they have ended and the machine is idle, or halted, or
+  /// `most_cycles` have passed, or `stop` (asked in every cycle) says so.
+  virtual MachineRun run(WordSource& words, std::uint64_t most_cycles,
+                         const std::function<bool()>& stop) = 0;
+};
+
+/// A machine and the memory behind it, cycle by cycle.
+class MachineBench final : public MachineRunner {
  public:
   MachineBench(const MachineConfig& config, Machine& machine, AxiMemory& memory);
 
-  /// Offers the words and runs until they have ended and the machine is idle, or halted, or
-  /// `most_cycles` have passed. `stall` in 1/256: how often a word is withheld. `stop` is asked
-  /// every cycle.
-  MachineRun run(WordSource& words, std::uint64_t most_cycles, int stall = 0,
-                 std::uint64_t stall_seed = 0, const std::function<bool()>& stop = {});
+  MachineRun run(WordSource& words, std::uint64_t most_cycles,
+                 const std::function<bool()>& stop = {}) override;
+  /// As run; words are withheld in `stall`/256 of the cycles.
+  MachineRun run_stalled(WordSource& words, std::uint64_t most_cycles, int stall,
+                         std::uint64_t stall_seed, const std::function<bool()>& stop = {});
 
   /// One cycle without instructions, with the given AXI4-Lite signals.
   void cycle(const AxiLiteReq& lite);

@@ -6,28 +6,27 @@
 
 namespace bitcycle {
 
-MachineRun run_machine_under_systemc(const MachineConfig& config, Machine& machine,
-                                     AxiMemory& memory, WordSource& words,
-                                     std::uint64_t most_cycles,
-                                     const std::function<bool()>& stop) {
-  static bool used = false;
-  if (used) throw std::logic_error("SystemC elaborates once in a process");
-  used = true;
-  // The kernel's remark that sc_stop() was called is of no use to anyone.
-  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
-                                          sc_core::SC_DO_NOTHING);
-  const MachineProbe probe(machine);
-  MachineRun out;
-  const std::uint64_t withheld = memory.withheld();
-  std::array<EngineCycles, kEngines> before{};
-  for (std::size_t e = 0; e < kEngines; ++e) before[e] = probe.engine(static_cast<MachineEngine>(e));
-  std::optional<std::uint64_t> word = words.next();
-  std::uint64_t now = 0;
-  bool finished = false;
+// The hierarchy, and the run that goes on.
+struct SystemcBench::Elaborated {
+  Elaborated(const MachineConfig& config, Machine& m, AxiMemory& mem)
+      : memory(mem),
+        probe(m),
+        machine_module("machine", m, config.dw,
+                       [this](const MachinePorts& ports, MachineStep& step) { host(ports, step); }),
+        memory_module("memory", mem, config.dw) {
+    machine_module.clk_i(clock);
+    machine_module.slave_i(slave);
+    machine_module.master_o(master);
+    memory_module.clk_i(clock);
+    memory_module.master_i(master);
+    memory_module.slave_o(slave);
+    master.write(machine_module.signals());
+    slave.write(memory_module.signals());
+  }
 
-  const auto host = [&](const MachinePorts& ports, MachineStep& step) {
-    if (finished) return;
-    // The state before this edge: the run has ended if nothing is left to do.
+  // Called at every rising edge, with what both sides drive in the cycle that ends there.
+  void host(const MachinePorts& ports, MachineStep& step) {
+    if (words == nullptr) return;
     const bool idle = !word && probe.idle();
     if (idle || probe.halted() || (stop && stop()) || now >= most_cycles) {
       out.halted = !idle && probe.halted();
@@ -38,8 +37,8 @@ MachineRun run_machine_under_systemc(const MachineConfig& config, Machine& machi
         out.engines[e] = {c.idle - before[e].idle, c.run - before[e].run,
                           c.wait_in - before[e].wait_in, c.wait_out - before[e].wait_out};
       }
-      finished = true;
-      sc_core::sc_stop();
+      words = nullptr;
+      sc_core::sc_pause();
       return;
     }
     ++now;
@@ -50,26 +49,51 @@ MachineRun run_machine_under_systemc(const MachineConfig& config, Machine& machi
     step.inst_valid = word.has_value();
     if (!word) return;
     step.inst_data = *word;
-    if (ports.inst_ready) word = words.next();
-  };
+    if (ports.inst_ready) word = words->next();
+  }
 
-  sc_core::sc_clock clock("clk", sc_core::sc_time(1, sc_core::SC_NS), 0.5, sc_core::SC_ZERO_TIME,
-                          false);
-  sc_core::sc_signal<MasterSignals> master("master");
-  sc_core::sc_signal<SlaveSignals> slave("slave");
-  MachineModule machine_module("machine", machine, config.dw, host);
-  MemoryModule memory_module("memory", memory, config.dw);
-  machine_module.clk_i(clock);
-  machine_module.slave_i(slave);
-  machine_module.master_o(master);
-  memory_module.clk_i(clock);
-  memory_module.master_i(master);
-  memory_module.slave_o(slave);
-  master.write(machine_module.signals());
-  slave.write(memory_module.signals());
+  AxiMemory& memory;
+  MachineProbe probe;
+  sc_core::sc_clock clock{"clk", sc_core::sc_time(1, sc_core::SC_NS), 0.5, sc_core::SC_ZERO_TIME,
+                          false};
+  sc_core::sc_signal<MasterSignals> master{"master"};
+  sc_core::sc_signal<SlaveSignals> slave{"slave"};
+  MachineModule machine_module;
+  MemoryModule memory_module;
+
+  WordSource* words = nullptr;
+  std::optional<std::uint64_t> word;
+  std::function<bool()> stop;
+  std::uint64_t most_cycles = 0, now = 0;
+  std::array<EngineCycles, kEngines> before{};
+  MachineRun out;
+};
+
+SystemcBench::SystemcBench(const MachineConfig& config, Machine& machine, AxiMemory& memory) {
+  static bool used = false;
+  if (used) throw std::logic_error("SystemC elaborates once in a process");
+  used = true;
+  modules_ = std::make_unique<Elaborated>(config, machine, memory);
+}
+
+SystemcBench::~SystemcBench() = default;
+
+MachineRun SystemcBench::run(WordSource& words, std::uint64_t most_cycles,
+                             const std::function<bool()>& stop) {
+  Elaborated& m = *modules_;
+  m.words = &words;
+  m.word = words.next();
+  m.stop = stop;
+  m.most_cycles = most_cycles;
+  m.now = 0;
+  m.out = {};
+  const std::uint64_t withheld = m.memory.withheld();
+  for (std::size_t e = 0; e < kEngines; ++e) {
+    m.before[e] = m.probe.engine(static_cast<MachineEngine>(e));
+  }
   sc_core::sc_start();
-  out.withheld = memory.withheld() - withheld;
-  return out;
+  m.out.withheld = m.memory.withheld() - withheld;
+  return m.out;
 }
 
 }  // namespace bitcycle

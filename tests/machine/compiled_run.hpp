@@ -14,6 +14,7 @@
 #include "golden/widths.hpp"
 #include "model/formula.hpp"
 #include "model/machine/compile.hpp"
+#include "model/machine/conv_data.hpp"
 #include "model/machine/functional.hpp"
 #include "model/machine/plan.hpp"
 
@@ -117,112 +118,13 @@ struct ConvRun {
   ConvSums golden;
 };
 
-inline CodeAt image_code(const std::vector<std::int32_t>& codes, std::uint64_t h, std::uint64_t w,
-                         std::uint64_t c) {
-  return [&codes, h, w, c](std::uint64_t img, std::uint64_t y, std::uint64_t x, std::uint64_t ch) {
-    return codes[((img * h + y) * w + x) * c + ch];
-  };
-}
-
-inline CodeAt weight_code(const std::vector<std::int32_t>& codes, const ConvShape& s) {
-  return [&codes, s](std::uint64_t ky, std::uint64_t kx, std::uint64_t n, std::uint64_t c) {
-    const std::uint64_t filter = c / s.cg() * s.og() + n;
-    return codes[((filter * s.kh + ky) * s.kw + kx) * s.cg() + c % s.cg()];
-  };
-}
-
-// Index of the element behind (row, column) of an output block, in golden_conv's order; nothing for
-// lanes that carry no channel of the group.
-inline std::optional<std::size_t> golden_index(const GemmProblem& p, const OutputBlock& b,
-                                               std::uint64_t r, std::uint64_t c) {
-  const ConvShape& s = p.conv().shape;
-  const GemmPart& part = *b.part;
-  const auto u = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
-  // Position of an outer space.
-  const auto outer = [&](const Range3& range, std::uint64_t i) {
-    const std::uint64_t n2 = u(range.n[2]), n1 = u(range.n[1]);
-    return std::array<std::uint64_t, 3>{u(range.start[0]) + i / n2 / n1,
-                                        u(range.start[1]) + i / n2 % n1,
-                                        u(range.start[2]) + i % n2};
-  };
-  // Tap and channel of a mode T space; channels before or after the group's are nobody's.
-  const auto lanes = [&](const OperandMap& map, const Range3& range, std::uint64_t i,
-                         const TensorLayout& t, std::uint64_t first_channel,
-                         std::uint64_t count) -> std::optional<std::array<std::uint64_t, 3>> {
-    const std::uint64_t bit = i % map.br + map.lo;
-    const auto at = outer(range, i / map.br);
-    const std::uint64_t position =
-        (u(map.granule.offset) + at[2]) * static_cast<std::uint64_t>(t.gl) + bit;
-    for (std::uint64_t ch = first_channel; ch < first_channel + count; ++ch) {
-      if (t.position(ch) == position)
-        return std::array<std::uint64_t, 3>{at[0], at[1], ch - first_channel};
-    }
-    return std::nullopt;
-  };
-  const std::uint64_t g = part.group;
-  if (p.conv().pass == ConvPass::kForward) {
-    const auto at = outer(b.rows, r);
-    return ((at[0] * s.ho() + at[1]) * s.wo() + at[2]) * s.cout + g * s.og() + u(b.cols.start[2]) +
-           c;
-  }
-  if (p.conv().pass == ConvPass::kDx) {
-    const auto at = outer(b.rows, r);
-    const auto ch = lanes(part.second, b.cols, c, p.second, g * s.cg(), s.cg());
-    if (!ch) return std::nullopt;
-    return ((at[0] * s.hi + at[1] * s.stride_h + part.phase_y) * s.wi + at[2] * s.stride_w +
-            part.phase_x) *
-               s.cin +
-           g * s.cg() + (*ch)[2];
-  }
-  const auto n = lanes(part.first, b.rows, r, p.first, g * s.og(), s.og());
-  const auto ch = lanes(part.second, b.cols, c, p.second, g * s.cg(), s.cg());
-  if (!n || !ch) return std::nullopt;
-  return (((g * s.og() + (*n)[2]) * s.kh + (*ch)[0]) * s.kw + (*ch)[1]) * s.cg() + (*ch)[2];
-}
-
 inline void check_raw_conv(const Plan& plan, const std::vector<std::uint8_t>& dram,
                            const ConvSums& golden) {
-  const GemmProblem& p = plan.problem();
-  std::vector<std::int64_t> found(golden.value.size(), 0);
-  std::vector<int> times(golden.value.size(), 0);
-  std::vector<char> row_sums(golden.sum_a.size(), 0), col_sums(golden.sum_w.size(), 0);
-  const ConvShape& s = p.conv().shape;
-  const std::uint64_t taps = s.kh * s.kw * s.cg();
-  std::size_t bad_sums = 0;
-  read_raw(
-      plan, dram,
-      [&](const OutputBlock& b, std::uint64_t r, std::uint64_t c, std::int64_t value) {
-        const auto index = golden_index(p, b, r, c);
-        if (!index) return;
-        found.at(*index) = value;
-        ++times.at(*index);
-      },
-      [&](const OutputBlock& b, bool of_first, std::uint64_t i, std::int64_t value) {
-        const auto index = golden_index(p, b, of_first ? i : 0, of_first ? 0 : i);
-        // (a lane that is nobody's hides its row's or column's index only if lanes come first)
-        if (!index) return;
-        const std::uint64_t g = b.part->group;
-        if (of_first) {
-          const std::uint64_t at = p.conv().pass == ConvPass::kForward
-                                       ? *index / s.cout * s.groups + g
-                                   : p.conv().pass == ConvPass::kDx ? *index / s.cin * s.groups + g
-                                                                    : *index / taps;
-          row_sums.at(at) = 1;
-          if (golden.sum_a.at(at) != value) ++bad_sums;
-        } else if (p.conv().pass != ConvPass::kDx) {
-          const std::uint64_t at =
-              p.conv().pass == ConvPass::kForward ? *index % s.cout : g * taps + *index % taps;
-          col_sums.at(at) = 1;
-          if (golden.sum_w.at(at) != value) ++bad_sums;
-        }
-      });
-  CHECK(found == golden.value);
-  CHECK(std::all_of(times.begin(), times.end(), [](int t) { return t == 1; }));
-  CHECK(bad_sums == 0);
-  if (p.out.sums) {
-    CHECK(std::all_of(row_sums.begin(), row_sums.end(), [](char c) { return c != 0; }));
-    CHECK(std::all_of(col_sums.begin(), col_sums.end(), [](char c) { return c != 0; }));
-  }
+  const ConvSums found = unpack_conv(plan, dram);
+  CHECK(found.value == golden.value);
+  if (!plan.problem().out.sums) return;
+  CHECK(found.sum_a == golden.sum_a);
+  if (plan.problem().conv().pass != ConvPass::kDx) CHECK(found.sum_w == golden.sum_w);
 }
 
 // Codes against the integer chain on golden's values and sums (dX: no zero point of A there, the

@@ -51,7 +51,7 @@ void run_streams(const char* array, int streams, int length, std::uint64_t seed)
     MachineBench bench(config, pair, memory);
     WordList words(words_of(program));
     const MachineRun run =
-        bench.run(words, 10'000'000, 0, 0, [&] { return pair.mismatch().has_value(); });
+        bench.run(words, 10'000'000, [&] { return pair.mismatch().has_value(); });
     pair.compare_memories();
     if (const auto& m = pair.mismatch()) {
       FAIL("cycle " << m->cycle << " " << m->signal << " RTL " << m->rtl << " model " << m->model);

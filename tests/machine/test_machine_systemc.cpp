@@ -1,8 +1,7 @@
-#include "sim/machine_systemc.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "model/machine/timed.hpp"
+#include "sim/machine_systemc.hpp"
 #include "tests/machine/random_program.hpp"
 #include "tests/machine/simple_memory.hpp"
 
@@ -25,7 +24,8 @@ TEST_CASE("machine: under the SystemC kernel it takes the formula's cycles") {
   }
   MachineCore core(config);
   WordList list(words);
-  const MachineRun run = run_machine_under_systemc(config, core, memory, list, 10'000'000);
+  SystemcBench bench(config, core, memory);
+  const MachineRun run = bench.run(list, 10'000'000);
   CHECK_FALSE(run.timed_out);
   CHECK(run.cycles == formula.cycles());
   CHECK(run.read_beats == formula.read_beats);
@@ -35,6 +35,10 @@ TEST_CASE("machine: under the SystemC kernel it takes the formula's cycles") {
     CHECK(got.run == formula.engine(static_cast<MachineEngine>(e)).run);
     CHECK(got.total() == run.cycles);
   }
+  // The kernel goes on where it paused.
+  WordList again(words);
+  const MachineRun second = bench.run(again, 10'000'000);
+  CHECK(second.cycles == run.cycles);
 }
 
 }  // namespace bitcycle

@@ -1,0 +1,116 @@
+// Cost of a network's training iteration on the whole machine: every GEMM compiled and timed by the
+// recurrence, vector work beside it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/machine/compile.hpp"
+#include "model/machine/machine_config.hpp"
+#include "model/machine/recurrence.hpp"
+#include "sim/vector_cost.hpp"
+#include "workloads/network.hpp"
+#include "workloads/schedule.hpp"
+
+namespace bitcycle {
+
+/// Widths of one iteration: activations, weights, gradients.
+struct IterationBits {
+  int a = 8, w = 8, g = 8;
+};
+
+struct MachineCostOptions {
+  MachineConfig machine;
+  MemoryTiming memory;
+  VectorUnit vector;
+  DxLowering lowering = DxLowering::kPhases;
+  bool exchange = true;  ///< operands may change places where that is faster
+  OutputForm results = OutputForm::kRaw32;
+};
+
+/// One GEMM of a layer, or all heads, groups and steps of it, on the machine. Cycles of the engines
+/// add up to `cycles` each.
+struct MachineGemm {
+  std::size_t layer = 0;  ///< index into Network::layers
+  GemmKind kind = GemmKind::kForward;
+  std::string shape;          ///< "M x N x K" of one descriptor of DESIGN's table
+  Precision first, second;    ///< operand widths
+  std::uint64_t repeats = 1;  ///< runs one after the other: steps of a recurrent layer
+
+  std::uint64_t cycles = 0;        ///< of all repeats
+  std::uint64_t array_cycles = 0;  ///< T of its descriptors, if operands were always there
+  std::uint64_t steady = 0;        ///< of these, tiles*Ct: without start, last flush, last drain
+  std::uint64_t set_up = 0;        ///< address set-up and result pipeline of exec instructions
+  std::uint64_t wait_fetch = 0;    ///< exec waits for operands
+  std::uint64_t wait_store = 0;    ///< exec waits for room in the output buffer
+  std::uint64_t lead = 0;          ///< exec idle: first fetch, last store, instruction words
+  std::array<EngineCycles, 3> engines;
+
+  std::uint64_t first_bits = 0, second_bits = 0, result_bits = 0;  ///< moved to and from DRAM
+  std::uint64_t first_unique = 0, second_unique = 0;  ///< bits of the operand tensors in DRAM
+  std::uint64_t psum_written = 0, psum_read = 0;      ///< entries
+  std::uint64_t l1_bits = 0;                          ///< written into operand buffers
+  std::uint64_t macs_useful = 0, macs_issued = 0, macs_padded = 0;
+  std::uint64_t execs = 0, fetches = 0, stores = 0;
+  double host_bytes = 0;  ///< explicit expansion, or col2im: vector work
+  double host_ops = 0;
+  std::string mapping;  ///< as Mapping's text
+  bool expanded = false;
+
+  MachineGemm& operator+=(const MachineGemm& other);  ///< counts only
+  void scale(std::uint64_t times);                    ///< counts only
+};
+
+/// One iteration at one pair of widths.
+struct MachineIteration {
+  IterationBits bits;
+  std::uint64_t gemm_cycles = 0;    ///< layers one after the other
+  std::uint64_t vector_cycles = 0;  ///< FP32 work, one after the other and after the GEMMs
+  std::uint64_t cycles() const { return gemm_cycles + vector_cycles; }
+  std::vector<MachineGemm> gemms;  ///< in the order of training_gemms, one entry a layer and kind
+  std::vector<VectorWork> vector;
+};
+
+/// Times networks on one machine; remembers every distinct GEMM, so that further widths, layers and
+/// networks that share shapes are cheap.
+class MachineCost {
+ public:
+  /// Throws InputError for an illegal machine or memory.
+  explicit MachineCost(const MachineCostOptions& options);
+  ~MachineCost();
+  MachineCost(const MachineCost&) = delete;
+  MachineCost& operator=(const MachineCost&) = delete;
+
+  /// Throws InputError if a layer cannot run on the machine, naming it, or no layer is quantised.
+  MachineIteration iteration(const Network& network, std::uint64_t batch,
+                             const IterationBits& bits);
+
+  /// One layer and kind. Throws as iteration.
+  MachineGemm gemm(const Network& network, std::size_t layer, GemmKind kind, std::uint64_t batch,
+                   const IterationBits& bits);
+
+  std::uint64_t distinct() const;  ///< GEMMs compiled so far
+
+ private:
+  MachineGemm run_plan(const Plan& plan) const;
+
+  MachineCostOptions options_;
+  std::map<std::string, MachineGemm> known_;
+};
+
+/// The compiler's job of a layer's GEMM. A matmul gives a MatmulJob, everything else a ConvJob.
+struct LayerJob {
+  bool is_conv = true;
+  ConvJob conv;
+  MatmulJob matmul;
+  std::uint64_t repeats = 1;
+  std::string key;  ///< equal keys: equal jobs
+};
+LayerJob layer_job(const Layer& layer, GemmKind kind, std::uint64_t batch,
+                   const IterationBits& bits, const MachineCostOptions& options);
+
+}  // namespace bitcycle
