@@ -29,27 +29,6 @@ std::int64_t remove_zero_points(std::int64_t acc, std::int64_t sum_a, std::int64
                                    bits(q.kzz));
 }
 
-i128 round_shift(i128 product, int shift, Rounding rounding, std::uint16_t random) {
-  if (shift == 0) return product;
-  const i128 half = i128{1} << (shift - 1);
-  switch (rounding) {
-    case Rounding::kNearestEven: {
-      // Half less one, plus the kept bit: a tie moves up only from an odd code.
-      const i128 odd = (product >> shift) & 1;
-      return (product + half - 1 + odd) >> shift;
-    }
-    case Rounding::kHalfUp:
-      return (product + half) >> shift;
-    case Rounding::kFloor:
-      return product >> shift;
-    case Rounding::kStochastic: {
-      const i128 bits = shift >= 16 ? i128{random} << (shift - 16) : i128{random >> (16 - shift)};
-      return (product + bits) >> shift;
-    }
-  }
-  return 0;
-}
-
 std::int32_t requantise_value(std::int64_t v, const Requantisation& q, std::uint16_t random) {
   const i128 code = round_shift(i128{v} * q.mult, q.shift, q.rounding, random) + q.zout;
   return static_cast<std::int32_t>(std::clamp<i128>(code, q.low(), q.high()));

@@ -43,8 +43,27 @@ std::int64_t remove_zero_points(std::int64_t acc, std::int64_t sum_a, std::int64
                                 const Requantisation& q);
 
 /// product / 2^shift, rounded. `random` is used by stochastic rounding only: its top min(shift, 16)
-/// bits are added right below the kept bit. |product| < 2^80, so nothing can wrap.
-i128 round_shift(i128 product, int shift, Rounding rounding, std::uint16_t random);
+/// bits are added right below the kept bit. Integer is i128 (products below 2^80: nothing can wrap)
+/// or, for products below 2^62 and shifts to 46, std::int64_t.
+template <typename Integer>
+Integer round_shift(Integer product, int shift, Rounding rounding, std::uint16_t random) {
+  if (shift == 0) return product;
+  const Integer half = Integer{1} << (shift - 1);
+  switch (rounding) {
+    case Rounding::kNearestEven:
+      // Half less one, plus the kept bit: a tie moves up only from an odd code.
+      return (product + half - 1 + ((product >> shift) & 1)) >> shift;
+    case Rounding::kHalfUp:
+      return (product + half) >> shift;
+    case Rounding::kFloor:
+      return product >> shift;
+    case Rounding::kStochastic:
+      return (product +
+              (shift >= 16 ? Integer{random} << (shift - 16) : Integer{random >> (16 - shift)})) >>
+             shift;
+  }
+  return 0;
+}
 
 /// clamp(round(v * mult / 2^shift) + zout): exact.
 std::int32_t requantise_value(std::int64_t v, const Requantisation& q, std::uint16_t random);

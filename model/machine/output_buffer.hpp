@@ -41,7 +41,16 @@ class OutputBuffer {
   }
   /// Lanes lane .. lane+count-1 of a word.
   void write_lanes(std::uint32_t address, unsigned lane, unsigned count, std::uint32_t value) {
-    put_bits(memory_.data(), std::size_t{address & word_mask_} * gl_ + lane, count, value);
+    const std::size_t word = address & word_mask_;
+    if (gl_ == 16) {
+      std::uint16_t half = 0;
+      std::memcpy(&half, &memory_[word * 2], 2);
+      const auto mask = static_cast<std::uint16_t>(((1U << count) - 1U) << lane);
+      half = static_cast<std::uint16_t>((half & ~mask) | (value << lane & mask));
+      std::memcpy(&memory_[word * 2], &half, 2);
+    } else {
+      put_bits(memory_.data(), word * gl_ + lane, count, value);
+    }
   }
   /// An integer of 48 (or 32) bits, low word first.
   void write_integer(std::uint32_t address, std::uint64_t value, bool is_short) {
