@@ -278,17 +278,18 @@ const std::uint64_t* Gather::beat(const OperandMemory& memory, std::uint8_t bits
 
 // Mode N, several granules of 16 lanes in a word of the array.
 void Gather::granules(const OperandMemory& memory, int first_row, int planes) {
-  const int count = c_.kl / 16;
+  const auto count = static_cast<std::size_t>(c_.kl / 16);
+  const std::size_t row_bytes = static_cast<std::size_t>(planes_per_beat_) * count * 2;
   auto* out = reinterpret_cast<unsigned char*>(data_.data());
-  const std::uint32_t* addr = &site_addr_[static_cast<std::size_t>(first_row * count)];
-  const std::uint32_t* mask = &site_mask_[static_cast<std::size_t>(first_row * count)];
-  for (int r = 0; r < rows_per_beat_; ++r, addr += count, mask += count) {
-    unsigned char* row_out = out + r * planes_per_beat_ * count * 2;
-    for (int p = 0; p < planes; ++p, row_out += count * 2) {
+  const std::uint32_t* addr = &site_addr_[static_cast<std::size_t>(first_row) * count];
+  const std::uint32_t* mask = &site_mask_[static_cast<std::size_t>(first_row) * count];
+  for (int r = 0; r < rows_per_beat_; ++r, addr += count, mask += count, out += row_bytes) {
+    unsigned char* to = out;
+    for (int p = 0; p < planes; ++p) {
       const std::uint32_t plane = plane_ + static_cast<std::uint32_t>(p);
-      for (int j = 0; j < count; ++j) {
+      for (std::size_t j = 0; j < count; ++j, to += 2) {
         const auto word = static_cast<std::uint16_t>(memory.word16(addr[j] + plane) & mask[j]);
-        std::memcpy(row_out + j * 2, &word, 2);
+        std::memcpy(to, &word, 2);
       }
     }
   }
