@@ -292,16 +292,22 @@ std::vector<float> ResnetTrainer::backward(ConvLayer& layer, std::vector<float> 
   request.first = &qg.codes;
   request.second = &qx.codes;
   const ConvSums dw = backend(request);
-  ConvShape one_channel = s;
-  one_channel.cin = 1;
-  const std::vector<std::int32_t> ones(one_channel.x_size(), 1);
-  ConvRequest masked = request;
-  masked.label = layer.name + " dw mask";
-  masked.shape = one_channel;
-  masked.second = &ones;
-  masked.second_bits = 1;
-  const ConvSums met = backend(masked);
   const std::size_t taps = s.kh * s.kw;
+  ConvSums met;
+  if (s.pad_top != 0) {
+    ConvShape one_channel = s;
+    one_channel.cin = 1;
+    const std::vector<std::int32_t> ones(one_channel.x_size(), 1);
+    ConvRequest masked = request;
+    masked.label = layer.name + " dw mask";
+    masked.shape = one_channel;
+    masked.second = &ones;
+    masked.second_bits = 1;
+    met = backend(masked);
+  } else {
+    for (const std::int64_t sum : dw.sum_a) met.value.insert(met.value.end(), taps, sum);
+    met.sum_w.assign(taps, static_cast<std::int64_t>(s.batch * s.ho() * s.wo()));
+  }
   layer.grad_weight.resize(s.w_size());
   for (std::size_t n = 0; n < s.cout; ++n) {
     for (std::size_t tap = 0; tap < taps; ++tap) {

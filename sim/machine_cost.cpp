@@ -175,6 +175,47 @@ LayerJob layer_job(const Layer& layer, GemmKind kind, std::uint64_t batch,
   return out;
 }
 
+CompileOptions compile_options(const MachineCostOptions& options) {
+  CompileOptions out;
+  out.exchange = options.exchange;
+  out.memory.read_cost = cycles_per_beat(options.memory.read_cost);
+  out.memory.write_cost = cycles_per_beat(options.memory.write_cost);
+  out.memory.latency = static_cast<double>(options.memory.latency);
+  out.host_cycles_per_byte = 1.0 / options.vector.bytes_per_cycle;
+  return out;
+}
+
+bool needs_mask(const Layer& layer, GemmKind kind) {
+  if (layer.kind == LayerKind::kMatmul) return false;
+  const bool padded = layer.pad_h != 0 || layer.pad_w != 0 || layer.pad_bottom.value_or(0) != 0 ||
+                      layer.pad_right.value_or(0) != 0;
+  if (kind == GemmKind::kDx) {
+    return layer.kh * layer.kw > 1 || layer.stride_h > 1 || layer.stride_w > 1;
+  }
+  return padded;
+}
+
+namespace {
+
+// The masked product of a convolution: ones of one bit in place of the image (one image is enough
+// for Y and dX, one channel for dW).
+void make_mask(LayerJob& job) {
+  ConvJob& j = job.conv;
+  if (j.pass == ConvPass::kDw) {
+    j.shape.cin = 1;
+    j.shape.groups = 1;
+    j.second.bits = 1;
+  } else {
+    j.shape.batch = 1;
+    j.first.bits = 1;
+    j.dx_as_gemm = false;
+  }
+  job.repeats = 1;
+  job.key = key_of(j, 1);
+}
+
+}  // namespace
+
 MachineCost::MachineCost(const MachineCostOptions& options) : options_(options) {
   options_.machine.validate();
   (void)Recurrence(options_.machine, options_.memory);
@@ -185,28 +226,26 @@ MachineCost::~MachineCost() = default;
 std::uint64_t MachineCost::distinct() const { return known_.size(); }
 
 MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKind kind,
-                              std::uint64_t batch, const IterationBits& bits) {
+                              std::uint64_t batch, const IterationBits& bits, bool mask) {
   const Layer& l = network.layers.at(layer);
-  const LayerJob job = layer_job(l, kind, batch, bits, options_);
+  LayerJob job = layer_job(l, kind, batch, bits, options_);
+  if (mask) make_mask(job);
   const auto found = known_.find(job.key);
   if (found != known_.end()) {
     MachineGemm out = found->second;
     out.layer = layer;
     out.kind = kind;
+    out.mask = mask;
     return out;
   }
 
   const MachineConfig& config = options_.machine;
-  CompileOptions compiling;
-  compiling.exchange = options_.exchange;
-  compiling.memory.read_cost = cycles_per_beat(options_.memory.read_cost);
-  compiling.memory.write_cost = cycles_per_beat(options_.memory.write_cost);
-  compiling.memory.latency = static_cast<double>(options_.memory.latency);
-  compiling.host_cycles_per_byte = 1.0 / options_.vector.bytes_per_cycle;
+  const CompileOptions compiling = compile_options(options_);
 
   MachineGemm out;
   out.layer = layer;
   out.kind = kind;
+  out.mask = mask;
   out.repeats = job.repeats;
   try {
     std::vector<Compiled> compiled;
@@ -305,11 +344,14 @@ MachineIteration MachineCost::iteration(const Network& network, std::uint64_t ba
     network.layers[i].validate();
     if (!network.layers[i].quantised) continue;
     for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
-      MachineGemm g = gemm(network, i, kind, batch, bits);
-      out.gemm_cycles = checked_add(out.gemm_cycles, g.cycles, "cycles of an iteration");
-      host_bytes += g.host_bytes;
-      host_ops += g.host_ops;
-      out.gemms.push_back(std::move(g));
+      for (const bool mask : {false, true}) {
+        if (mask && !needs_mask(network.layers[i], kind)) continue;
+        MachineGemm g = gemm(network, i, kind, batch, bits, mask);
+        out.gemm_cycles = checked_add(out.gemm_cycles, g.cycles, "cycles of an iteration");
+        host_bytes += g.host_bytes;
+        host_ops += g.host_ops;
+        out.gemms.push_back(std::move(g));
+      }
     }
   }
   if (out.gemms.empty()) {

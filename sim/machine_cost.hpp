@@ -71,7 +71,7 @@ struct MachineIteration {
   std::uint64_t gemm_cycles = 0;    ///< layers one after the other
   std::uint64_t vector_cycles = 0;  ///< FP32 work, one after the other and after the GEMMs
   std::uint64_t cycles() const { return gemm_cycles + vector_cycles; }
-  std::vector<MachineGemm> gemms;  ///< in the order of training_gemms, one entry a layer and kind
+  std::vector<MachineGemm> gemms;  ///< layer by layer: fwd, dX, dW, each with its mask
   std::vector<VectorWork> vector;
 };
 
@@ -91,7 +91,7 @@ class MachineCost {
 
   /// One layer and kind. Throws as iteration.
   MachineGemm gemm(const Network& network, std::size_t layer, GemmKind kind, std::uint64_t batch,
-                   const IterationBits& bits);
+                   const IterationBits& bits, bool mask = false);
 
   std::uint64_t distinct() const;  ///< GEMMs compiled so far
 

@@ -12,6 +12,7 @@
 #include "sim/cmd_compare.hpp"
 #include "sim/cmd_cosim.hpp"
 #include "sim/cmd_network.hpp"
+#include "sim/cmd_run.hpp"
 #include "sim/cmd_schedule.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ struct Command {
 };
 constexpr Command kCommands[] = {
     {"compare", bitcycle::cmd_compare, "cost of precision schedules: BitOps, cycles, energy"},
+    {"run", bitcycle::cmd_run, "one training iteration on the whole machine, layer by layer"},
     {"schedule", bitcycle::cmd_schedule, "one precision schedule: summary, CSV, plot"},
     {"network", bitcycle::cmd_network, "networks and network files: list, show, validate"},
     {"cosim", bitcycle::cmd_cosim, "RTL and SystemC model in lockstep, against golden and formula"},
