@@ -261,10 +261,13 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
       out.first = job.matmul.first;
       out.second = job.matmul.second;
     }
+    const std::uint64_t useful = job.is_conv ? GemmProblem(config, job.conv).useful_macs
+                                             : GemmProblem(config, job.matmul).useful_macs;
     for (const Compiled& c : compiled) {
       out += run_plan(c.plan);
       out.mapping += (out.mapping.empty() ? "" : "; ") + mapping_text(c.plan.mapping());
     }
+    out.macs_useful = useful;  // of the layer, in however many plans
   } catch (const InputError& e) {
     throw InputError(fmt::format("layer '{}' {}: {}", l.name, to_string(kind), e.what()));
   }
@@ -324,7 +327,6 @@ MachineGemm MachineCost::run_plan(const Plan& plan) const {
   out.l1_bits = out.first_bits + out.second_bits;
   out.psum_written = cost.psb_written;
   out.psum_read = cost.psb_read;
-  out.macs_useful = plan.problem().useful_macs;
   out.macs_issued = cost.macs_issued;
   out.macs_padded = cost.macs_padded;
   out.execs = cost.execs;

@@ -37,7 +37,9 @@ struct MachineCostOptions {
 struct MachineGemm {
   std::size_t layer = 0;  ///< index into Network::layers
   GemmKind kind = GemmKind::kForward;
-  std::string shape;          ///< "M x N x K" of one descriptor of DESIGN's table
+  /// The 1-bit product that an affine code's zero point meets: one operand is the mask of the
+  /// positions inside the border. Only where there is a border.
+  bool mask = false;
   Precision first, second;    ///< operand widths
   std::uint64_t repeats = 1;  ///< runs one after the other: steps of a recurrent layer
 
@@ -112,5 +114,11 @@ struct LayerJob {
 };
 LayerJob layer_job(const Layer& layer, GemmKind kind, std::uint64_t batch,
                    const IterationBits& bits, const MachineCostOptions& options);
+
+/// What guides the compiler on this machine and memory.
+CompileOptions compile_options(const MachineCostOptions& options);
+
+/// Whether the zero-point terms of a layer's GEMM need a masked product.
+bool needs_mask(const Layer& layer, GemmKind kind);
 
 }  // namespace bitcycle

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/formula.hpp"
 #include "sim/cli.hpp"
 #include "sim/table.hpp"
 
@@ -24,7 +25,7 @@ struct Roofline {
   double intensity = 0;  ///< per byte moved
   double attained = 0;   ///< per cycle
   double peak = 0;       ///< per cycle, of the array at these widths
-  double roof = 0;       ///< the lower of peak and intensity * bandwidth
+  double roof = 0;       ///< the lower of peak and what the busier bus direction allows
   const char* bound = "";
 };
 
@@ -42,10 +43,17 @@ Roofline roofline(const MachineGemm& g, const MachineCostOptions& o) {
   r.peak = static_cast<double>(a.tm) * a.tn * a.kl / static_cast<double>(t.cc);
   r.intensity = bytes == 0 ? 0 : macs / bytes;
   r.attained = g.cycles == 0 ? 0 : macs / static_cast<double>(g.cycles);
-  const double per_cycle =
-      o.machine.dw / 8.0 * 256.0 / static_cast<double>(o.memory.read_cost);
-  r.roof = std::min(r.peak, r.intensity * per_cycle);
-  r.bound = r.peak <= r.intensity * per_cycle ? "compute" : "memory";
+  // Reads and writes have bandwidths of their own: the slower direction is the roof.
+  const auto beats = [&](std::uint64_t bits) {
+    return static_cast<double>(bits) / static_cast<double>(o.machine.dw);
+  };
+  const double moving =
+      std::max(beats(g.first_bits + g.second_bits) * static_cast<double>(o.memory.read_cost),
+               beats(g.result_bits) * static_cast<double>(o.memory.write_cost)) /
+      256.0;
+  const double memory = moving == 0 ? r.peak : macs / moving;
+  r.roof = std::min(r.peak, memory);
+  r.bound = r.peak <= memory ? "compute" : "memory";
   return r;
 }
 
