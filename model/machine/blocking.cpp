@@ -268,26 +268,31 @@ BoxTotals box_totals(const GemmProblem& problem, const std::vector<GemmPart>& pa
   return totals;
 }
 
-LineWalk box_lines(const TensorLayout& t, const FetchBox& box, std::uint32_t buffer_beat) {
+LineWalk box_lines(const TensorLayout& t, const FetchBox& box, std::uint32_t buffer_beat,
+                   bool lines_of_granules) {
   const std::int64_t lb = i64(t.line_beats());
-  const std::int64_t granules = i64(t.granules());
-  const std::int64_t per_y = granules * lb;
-  const std::int64_t per_img = i64(t.image_beats());
+  const std::int64_t per_granule = i64(t.plane_beats());
+  const std::int64_t per_img = i64(t.granules()) * per_granule;
   LineWalk l;
-  l.dram = t.base + static_cast<std::uint64_t>((box.img.first * per_img + box.y.first * per_y +
-                                                box.granule.first * lb + box.beat0) *
-                                               (t.dw / 8));
+  l.dram = t.base +
+           static_cast<std::uint64_t>((box.img.first * per_img + box.granule.first * per_granule +
+                                       box.y.first * lb + box.beat0) *
+                                      (t.dw / 8));
   // Loops from the innermost out; a loop whose lines touch the run so far makes the run longer.
   struct Loop {
     std::int64_t n, stride;
+    bool in_plane;
   };
+  const Loop y{box.y.count, lb * box.y.step, true};
+  const Loop granule{box.granule.count, per_granule * box.granule.step, false};
+  const Loop img{box.img.count, per_img * box.img.step, false};
   std::int64_t run = box.line_beats;
   std::vector<Loop> loops;
-  for (const Loop loop :
-       {Loop{box.granule.count, lb * box.granule.step}, Loop{box.y.count, per_y * box.y.step},
-        Loop{box.img.count, per_img * box.img.step}}) {
+  for (const Loop& loop : {lines_of_granules ? granule : y, lines_of_granules ? y : granule, img}) {
     if (loop.n == 1) continue;
-    if (loops.empty() && loop.stride == run) {
+    // Short planes are joined for longer bursts; long ones stay apart, for then all are alike.
+    const bool joins = loop.stride == run && (loop.in_plane || run < kShortPlane);
+    if (loops.empty() && joins) {
       run *= loop.n;
     } else if (!loops.empty() && loops.back().n * loops.back().stride == loop.stride &&
                loops.back().n * loop.n <= 65535) {
@@ -296,7 +301,7 @@ LineWalk box_lines(const TensorLayout& t, const FetchBox& box, std::uint32_t buf
       loops.push_back(loop);
     }
   }
-  loops.resize(3, Loop{1, 0});
+  loops.resize(3, Loop{1, 0, false});
   const auto stride = [](std::int64_t beats) {
     if (beats != static_cast<std::int32_t>(beats)) {
       throw input_error("", 0, "stride of a tensor", std::to_string(beats) + " beats",
@@ -322,13 +327,13 @@ OperandGather gather_of(const GemmProblem& problem, const GemmPart& part, bool f
   const TensorLayout& t = first ? problem.first : problem.second;
   const std::int64_t wpb = i64(t.words_per_beat());
   const std::int64_t line = box.line(t);
-  const std::int64_t per_y = box.granule.count * line;
-  const std::int64_t per_img = box.y.count * per_y;
+  const std::int64_t per_granule = box.y.count * line;
+  const std::int64_t per_img = box.granule.count * per_granule;
   // Words for one step of a digit; a digit that does not move has none.
   const auto words = [&](const Index3 Coordinate::*space, std::size_t d, std::int64_t n) {
     if (n <= 1) return std::int64_t{0};
-    return (map.img.*space)[d] / box.img.step * per_img + (map.y.*space)[d] / box.y.step * per_y +
-           (map.granule.*space)[d] * line + (map.x.*space)[d] * t.bits;
+    return (map.img.*space)[d] / box.img.step * per_img + (map.y.*space)[d] / box.y.step * line +
+           (map.granule.*space)[d] * per_granule + (map.x.*space)[d] * t.bits;
   };
   const auto at = [&](const Coordinate& c) { return value_at(c, own.start, k.start); };
   const Range3& outer = map.transposed ? k : own;
@@ -352,8 +357,8 @@ OperandGather gather_of(const GemmProblem& problem, const GemmPart& part, bool f
   g.sc = words(tap_space, 2, tap.n[2]);
   const std::int64_t base =
       std::int64_t{buffer_beat} * wpb + (at(map.img) - box.img.first) / box.img.step * per_img +
-      (at(map.y) - box.y.first) / box.y.step * per_y +
-      (at(map.granule) - box.granule.first) * line + at(map.x) * t.bits - box.beat0 * wpb;
+      (at(map.y) - box.y.first) / box.y.step * line +
+      (at(map.granule) - box.granule.first) * per_granule + at(map.x) * t.bits - box.beat0 * wpb;
   g.base = static_cast<std::uint32_t>(static_cast<std::uint64_t>(base) & 0xFFFFFFU);
   if (map.check_y) {
     const std::int64_t s = box.y.step;

@@ -40,7 +40,7 @@ struct CoordinateSpan {
   bool empty = false;
 };
 
-/// The lines of a tensor that a block needs, as they lie in the operand buffer: img, y, granule,
+/// The lines of a tensor that a block needs, as they lie in the operand buffer: img, granule, y,
 /// each a run of beats.
 struct FetchBox {
   CoordinateSpan img, y, granule, x;
@@ -82,8 +82,13 @@ class BoxCache {
 BoxTotals box_totals(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
                      const Index3& own_block, const Index3& k_block, BoxCache* cache = nullptr);
 
-/// Lines of DRAM that fill `box`, with neighbouring lines merged; into `buffer_beat`.
-LineWalk box_lines(const TensorLayout& tensor, const FetchBox& box, std::uint32_t buffer_beat);
+/// Planes of fewer beats are joined into one line where they touch.
+constexpr std::int64_t kShortPlane = 16;
+
+/// Lines of DRAM that fill `box`, neighbours merged into longer ones; from `buffer_beat` on in the
+/// order img, granule, y (`lines_of_granules`: img, y, granule).
+LineWalk box_lines(const TensorLayout& tensor, const FetchBox& box, std::uint32_t buffer_beat,
+                   bool lines_of_granules = false);
 
 /// The address rule for a part's range inside a fetched box.
 OperandGather gather_of(const GemmProblem& problem, const GemmPart& part, bool first,

@@ -64,17 +64,22 @@ void Plan::outputs(const OutputSink& sink) const {
 
 std::uint64_t page_place(const LineWalk& l, std::uint64_t beat_bytes) {
   const std::uint64_t line = l.line_beats * beat_bytes;
-  const std::uint64_t offset = l.dram % kPageBytes;
-  const auto steady = [&](std::uint32_t n, std::int32_t stride) {
-    return n == 1 || stride % static_cast<std::int64_t>(l.line_beats) == 0;
+  // The largest power of two, at most a page, from which the lines of a loop start alike.
+  std::uint64_t period = kPageBytes;
+  const auto step = [&](std::uint32_t n, std::int32_t stride) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(std::int64_t{stride}) * beat_bytes;
+    while (n > 1 && bytes % period != 0) period /= 2;
   };
-  const bool single = l.n0 == 1 && l.n1 == 1 && l.n2 == 1;
-  if (single && offset + line <= kPageBytes) return 0;
-  if (kPageBytes % line == 0 && offset % line == 0 && steady(l.n0, l.stride0) &&
-      steady(l.n1, l.stride1) && steady(l.n2, l.stride2)) {
-    return 0;
-  }
-  return offset / beat_bytes + 1;
+  step(l.n1, l.stride1);
+  step(l.n2, l.stride2);
+  // All lines of the inner loop inside one such power, or each line inside one.
+  const std::uint64_t reach =
+      l.stride0 < 0 ? kPageBytes + 1
+                    : line + (l.n0 - 1) * static_cast<std::uint64_t>(l.stride0) * beat_bytes;
+  if (l.dram % period + reach <= period) return 0;
+  step(l.n0, l.stride0);
+  if (l.dram % period + line <= period) return 0;
+  return l.dram % kPageBytes / beat_bytes + 1;
 }
 
 std::string mapping_text(const Mapping& m) {

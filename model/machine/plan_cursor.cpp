@@ -27,8 +27,8 @@ struct PlanCursor::State {
   PlanWalk walk;
   PlanWalk::Progress before, after;  // of the last iteration
   std::array<std::uint64_t, kLoops> loops{};
-  std::size_t outer = kLoops;                   // loops that an iteration fixes
-  std::array<bool, 2> pages_count{true, true};  // by operand: addresses matter for burst splits
+  std::size_t outer = kLoops;             // loops that an iteration fixes
+  std::array<std::uint64_t, 2> period{};  // by operand: places count modulo this for burst splits
   std::vector<GemmPart> parts;
   std::uint64_t parts_unit = 0;
 };
@@ -52,15 +52,15 @@ void PlanCursor::choose_loops() {
     s.loops[4 + d] = static_cast<std::uint64_t>(inner.count(d));
     s.loops[7 + d] = static_cast<std::uint64_t>(ks.count(d));
   }
-  // Single whole lines of a power of two never meet a page border, wherever they lie.
+  // Planes of a power of two below a page that are fetched one by one never meet a page border.
   const auto beat_bytes = static_cast<std::uint64_t>(p.config.dw / 8);
   for (const bool first : {true, false}) {
     const TensorLayout& t = first ? p.first : p.second;
-    const FetchBox box = s.walk.box_of(first, 0);
-    const std::uint64_t line = t.line_beats() * beat_bytes;
-    const bool whole = static_cast<std::uint64_t>(box.line_beats) == t.line_beats() &&
-                       box.granule.count == 1 && t.granules() > 1;
-    s.pages_count[first ? 0 : 1] = !(whole && kPageBytes % line == 0 && t.base % line == 0);
+    const std::uint64_t lines = t.ys * t.line_beats();
+    const bool apart = lines >= static_cast<std::uint64_t>(kShortPlane) || lines < t.plane_beats();
+    const bool even = apart && t.base % kPageBytes == 0;
+    s.period[first ? 0 : 1] =
+        even ? std::min(t.plane_beats() * beat_bytes, kPageBytes) : kPageBytes;
   }
   // The cut after which the fewest steps belong to irregular iterations.
   std::uint64_t total = 1;
@@ -143,8 +143,8 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
     const BlockGrid& own = first ? rows : cols;
     const std::size_t own_loop = first ? row_loop : col_loop;
     const auto lb = static_cast<std::int64_t>(t.line_beats());
-    const std::int64_t strides[4] = {static_cast<std::int64_t>(t.image_beats()),
-                                     static_cast<std::int64_t>(t.granules()) * lb, lb, 1};
+    const auto plane = static_cast<std::int64_t>(t.plane_beats());
+    const std::int64_t strides[4] = {static_cast<std::int64_t>(t.granules()) * plane, lb, plane, 1};
     const Coordinate* const axes[4] = {&map.img, &map.y, &map.granule, &map.x};
     for (std::size_t axis = 0; axis < 4; ++axis) {
       std::array<bool, 6> moves{};
@@ -186,10 +186,8 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
         const CoordinateSpan& span = *spans[axis];
         h = mix(h, static_cast<std::uint64_t>(axis == 3 ? box.line_beats : span.count));
         h = mix(h, static_cast<std::uint64_t>(span.step));
-        if (s.pages_count[first ? 0 : 1]) {
-          const std::int64_t beat = axis == 3 ? box.beat0 : span.first * strides[axis];
-          h = mix(h, static_cast<std::uint64_t>(beat * beat_bytes) % kPageBytes);
-        }
+        const std::int64_t beat = axis == 3 ? box.beat0 : span.first * strides[axis];
+        h = mix(h, static_cast<std::uint64_t>(beat * beat_bytes) % s.period[first ? 0 : 1]);
       }
     }
   }

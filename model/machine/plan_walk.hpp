@@ -483,7 +483,7 @@ class PlanWalk {
     s.post_r2e = output_ + 2 < outputs_;
     s.post_r2f = plan_.post_r2f && output_ + 1 == outputs_;
     if (p_.out.form == OutputForm::kCodes) {
-      s.lines = box_lines(p_.result, codes, ob_beat);
+      s.lines = box_lines(p_.result, codes, ob_beat, p_.first_unit().front().out.lane_taps);
     } else {
       const std::uint64_t beats =
           ceil_div(raw_word, static_cast<std::uint64_t>(p_.config.words_per_beat()));
