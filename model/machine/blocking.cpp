@@ -182,55 +182,84 @@ FetchBox fetch_box(const GemmProblem& problem, const std::vector<GemmPart>& part
   return box;
 }
 
+std::size_t BoxCache::Hash::operator()(const Key& key) const {
+  std::uint64_t h = 0xCBF29CE484222325ULL;
+  for (const std::int64_t part : key) {
+    h = (h ^ static_cast<std::uint64_t>(part)) * 0x100000001B3ULL;
+    h ^= h >> 29U;
+  }
+  return h;
+}
+
+BoxTotals* BoxCache::find(const Key& key) {
+  const auto it = totals_.find(key);
+  return it == totals_.end() ? nullptr : &it->second;
+}
+
+namespace {
+
+// Sum and maximum of one coordinate's length over the blocks of the digits that move it.
+BoxTotals axis_totals(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
+                      int axis, const BlockGrid& own, const BlockGrid& ks,
+                      const std::array<std::int64_t, 6>& counts) {
+  std::int64_t combinations = 1;
+  for (const std::int64_t c : counts) combinations *= c;
+  BoxTotals totals;
+  for (std::int64_t i = 0; i < combinations; ++i) {
+    Range3 o{{0, 0, 0}, own.extent}, k{{0, 0, 0}, ks.extent};
+    std::int64_t rest = i;
+    for (std::size_t d = 0; d < 6; ++d) {
+      Range3& r = d < 3 ? o : k;
+      const BlockGrid& g = d < 3 ? own : ks;
+      const std::size_t digit = d % 3;
+      if (counts[d] > 1) {
+        r.start[digit] = rest % counts[d] * g.block[digit];
+        rest /= counts[d];
+      }
+      r.n[digit] = std::min(g.block[digit], g.extent[digit] - r.start[digit]);
+    }
+    const CoordinateSpan s = axis_span(problem, parts, first, axis, o, k);
+    std::int64_t count = s.count;
+    if (axis == kX) {
+      FetchBox box;
+      box.x = s;
+      set_beats(box, first ? problem.first : problem.second);
+      count = box.line_beats;
+    }
+    totals.sum += static_cast<std::uint64_t>(count);
+    totals.most = std::max(totals.most, static_cast<std::uint64_t>(count));
+  }
+  return totals;
+}
+
+}  // namespace
+
 // Every digit moves one coordinate only, so sums over all blocks are products over coordinates.
 BoxTotals box_totals(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
-                     const Index3& own_block, const Index3& k_block) {
+                     const Index3& own_block, const Index3& k_block, BoxCache* cache) {
   const BlockGrid own{first ? problem.rows() : problem.cols(), own_block};
   const BlockGrid ks{problem.ks(), k_block};
-  const TensorLayout& tensor = first ? problem.first : problem.second;
   BoxTotals totals{1, 1};
   std::array<bool, 6> used{};
+  // Digits move the same coordinates in all parts.
+  const OperandMap& map = map_of(parts.front(), first);
   for (int axis = 0; axis < kAxes; ++axis) {
+    const Coordinate& c = coordinate(map, axis);
     std::array<std::int64_t, 6> counts{};
+    BoxCache::Key key{};
+    key[6] = axis * 2 + (first ? 1 : 0);
     for (std::size_t d = 0; d < 6; ++d) {
-      bool moves = false;
-      for (const GemmPart& p : parts) {
-        const Coordinate& c = coordinate(map_of(p, first), axis);
-        moves = moves || (d < 3 ? c.own[d] : c.k[d - 3]) != 0;
-      }
-      const std::int64_t blocks = d < 3 ? own.count(d) : ks.count(d - 3);
-      counts[d] = moves ? blocks : 1;
-      if (moves) used[d] = true;
+      const bool moves = (d < 3 ? c.own[d] : c.k[d - 3]) != 0;
+      counts[d] = moves ? (d < 3 ? own.count(d) : ks.count(d - 3)) : 1;
+      if (moves) key[d] = d < 3 ? own_block[d] : k_block[d - 3];
+      used[d] = used[d] || moves;
     }
-    std::int64_t combinations = 1;
-    for (const std::int64_t c : counts) combinations *= c;
-    std::uint64_t sum = 0, most = 0;
-    for (std::int64_t i = 0; i < combinations; ++i) {
-      Range3 o{{0, 0, 0}, own.extent}, k{{0, 0, 0}, ks.extent};
-      std::int64_t rest = i;
-      for (std::size_t d = 0; d < 6; ++d) {
-        Range3& r = d < 3 ? o : k;
-        const BlockGrid& g = d < 3 ? own : ks;
-        const std::size_t digit = d % 3;
-        if (counts[d] > 1) {
-          r.start[digit] = rest % counts[d] * g.block[digit];
-          rest /= counts[d];
-        }
-        r.n[digit] = std::min(g.block[digit], g.extent[digit] - r.start[digit]);
-      }
-      FetchBox box;
-      const CoordinateSpan s = axis_span(problem, parts, first, axis, o, k);
-      std::int64_t count = s.count;
-      if (axis == kX) {
-        box.x = s;
-        set_beats(box, tensor);
-        count = box.line_beats;
-      }
-      sum += static_cast<std::uint64_t>(count);
-      most = std::max(most, static_cast<std::uint64_t>(count));
-    }
-    totals.sum *= sum;
-    totals.most *= most;
+    const BoxTotals* known = cache == nullptr ? nullptr : cache->find(key);
+    const BoxTotals axis_sum =
+        known != nullptr ? *known : axis_totals(problem, parts, first, axis, own, ks, counts);
+    if (cache != nullptr && known == nullptr) cache->add(key, axis_sum);
+    totals.sum *= axis_sum.sum;
+    totals.most *= axis_sum.most;
   }
   for (std::size_t d = 0; d < 6; ++d) {
     const std::int64_t blocks = d < 3 ? own.count(d) : ks.count(d - 3);
@@ -239,26 +268,31 @@ BoxTotals box_totals(const GemmProblem& problem, const std::vector<GemmPart>& pa
   return totals;
 }
 
-LineWalk box_lines(const TensorLayout& t, const FetchBox& box, std::uint32_t buffer_beat) {
+LineWalk box_lines(const TensorLayout& t, const FetchBox& box, std::uint32_t buffer_beat,
+                   bool lines_of_granules) {
   const std::int64_t lb = i64(t.line_beats());
-  const std::int64_t granules = i64(t.granules());
-  const std::int64_t per_y = granules * lb;
-  const std::int64_t per_img = i64(t.ys) * per_y;
+  const std::int64_t per_granule = i64(t.plane_beats());
+  const std::int64_t per_img = i64(t.granules()) * per_granule;
   LineWalk l;
-  l.dram = t.base + static_cast<std::uint64_t>((box.img.first * per_img + box.y.first * per_y +
-                                                box.granule.first * lb + box.beat0) *
-                                               (t.dw / 8));
+  l.dram = t.base +
+           static_cast<std::uint64_t>((box.img.first * per_img + box.granule.first * per_granule +
+                                       box.y.first * lb + box.beat0) *
+                                      (t.dw / 8));
   // Loops from the innermost out; a loop whose lines touch the run so far makes the run longer.
   struct Loop {
     std::int64_t n, stride;
+    bool in_plane;
   };
+  const Loop y{box.y.count, lb * box.y.step, true};
+  const Loop granule{box.granule.count, per_granule * box.granule.step, false};
+  const Loop img{box.img.count, per_img * box.img.step, false};
   std::int64_t run = box.line_beats;
   std::vector<Loop> loops;
-  for (const Loop loop :
-       {Loop{box.granule.count, lb * box.granule.step}, Loop{box.y.count, per_y * box.y.step},
-        Loop{box.img.count, per_img * box.img.step}}) {
+  for (const Loop& loop : {lines_of_granules ? granule : y, lines_of_granules ? y : granule, img}) {
     if (loop.n == 1) continue;
-    if (loops.empty() && loop.stride == run) {
+    // Short planes are joined for longer bursts; long ones stay apart, for then all are alike.
+    const bool joins = loop.stride == run && (loop.in_plane || run < kShortPlane);
+    if (loops.empty() && joins) {
       run *= loop.n;
     } else if (!loops.empty() && loops.back().n * loops.back().stride == loop.stride &&
                loops.back().n * loop.n <= 65535) {
@@ -267,7 +301,7 @@ LineWalk box_lines(const TensorLayout& t, const FetchBox& box, std::uint32_t buf
       loops.push_back(loop);
     }
   }
-  loops.resize(3, Loop{1, 0});
+  loops.resize(3, Loop{1, 0, false});
   const auto stride = [](std::int64_t beats) {
     if (beats != static_cast<std::int32_t>(beats)) {
       throw input_error("", 0, "stride of a tensor", std::to_string(beats) + " beats",
@@ -293,13 +327,13 @@ OperandGather gather_of(const GemmProblem& problem, const GemmPart& part, bool f
   const TensorLayout& t = first ? problem.first : problem.second;
   const std::int64_t wpb = i64(t.words_per_beat());
   const std::int64_t line = box.line(t);
-  const std::int64_t per_y = box.granule.count * line;
-  const std::int64_t per_img = box.y.count * per_y;
+  const std::int64_t per_granule = box.y.count * line;
+  const std::int64_t per_img = box.granule.count * per_granule;
   // Words for one step of a digit; a digit that does not move has none.
   const auto words = [&](const Index3 Coordinate::*space, std::size_t d, std::int64_t n) {
     if (n <= 1) return std::int64_t{0};
-    return (map.img.*space)[d] / box.img.step * per_img + (map.y.*space)[d] / box.y.step * per_y +
-           (map.granule.*space)[d] * line + (map.x.*space)[d] * t.bits;
+    return (map.img.*space)[d] / box.img.step * per_img + (map.y.*space)[d] / box.y.step * line +
+           (map.granule.*space)[d] * per_granule + (map.x.*space)[d] * t.bits;
   };
   const auto at = [&](const Coordinate& c) { return value_at(c, own.start, k.start); };
   const Range3& outer = map.transposed ? k : own;
@@ -323,8 +357,8 @@ OperandGather gather_of(const GemmProblem& problem, const GemmPart& part, bool f
   g.sc = words(tap_space, 2, tap.n[2]);
   const std::int64_t base =
       std::int64_t{buffer_beat} * wpb + (at(map.img) - box.img.first) / box.img.step * per_img +
-      (at(map.y) - box.y.first) / box.y.step * per_y +
-      (at(map.granule) - box.granule.first) * line + at(map.x) * t.bits - box.beat0 * wpb;
+      (at(map.y) - box.y.first) / box.y.step * line +
+      (at(map.granule) - box.granule.first) * per_granule + at(map.x) * t.bits - box.beat0 * wpb;
   g.base = static_cast<std::uint32_t>(static_cast<std::uint64_t>(base) & 0xFFFFFFU);
   if (map.check_y) {
     const std::int64_t s = box.y.step;

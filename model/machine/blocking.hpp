@@ -1,7 +1,9 @@
 // Blocks of a GEMM: what of each tensor a block needs in the operand buffers.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "model/machine/gemm_problem.hpp"
@@ -38,7 +40,7 @@ struct CoordinateSpan {
   bool empty = false;
 };
 
-/// The lines of a tensor that a block needs, as they lie in the operand buffer: img, y, granule,
+/// The lines of a tensor that a block needs, as they lie in the operand buffer: img, granule, y,
 /// each a run of beats.
 struct FetchBox {
   CoordinateSpan img, y, granule, x;
@@ -61,11 +63,32 @@ FetchBox fetch_box(const GemmProblem& problem, const std::vector<GemmPart>& part
 struct BoxTotals {
   std::uint64_t sum = 0, most = 0;
 };
-BoxTotals box_totals(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
-                     const Index3& own_block, const Index3& k_block);
+/// Remembers what box_totals found per coordinate, for a search over many block sizes of the same
+/// parts.
+class BoxCache {
+ public:
+  using Key =
+      std::array<std::int64_t, 7>;  ///< operand and coordinate, blocks of the digits that move it
+  BoxTotals* find(const Key& key);
+  void add(const Key& key, const BoxTotals& totals) { totals_.emplace(key, totals); }
 
-/// Lines of DRAM that fill `box`, with neighbouring lines merged; into `buffer_beat`.
-LineWalk box_lines(const TensorLayout& tensor, const FetchBox& box, std::uint32_t buffer_beat);
+ private:
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+  std::unordered_map<Key, BoxTotals, Hash> totals_;
+};
+
+BoxTotals box_totals(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
+                     const Index3& own_block, const Index3& k_block, BoxCache* cache = nullptr);
+
+/// Planes of fewer beats are joined into one line where they touch.
+constexpr std::int64_t kShortPlane = 16;
+
+/// Lines of DRAM that fill `box`, neighbours merged into longer ones; from `buffer_beat` on in the
+/// order img, granule, y (`lines_of_granules`: img, y, granule).
+LineWalk box_lines(const TensorLayout& tensor, const FetchBox& box, std::uint32_t buffer_beat,
+                   bool lines_of_granules = false);
 
 /// The address rule for a part's range inside a fetched box.
 OperandGather gather_of(const GemmProblem& problem, const GemmPart& part, bool first,

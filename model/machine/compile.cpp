@@ -25,7 +25,7 @@ struct Units {
 Units units_of(const GemmProblem& p) {
   Units u;
   if (p.out.form != OutputForm::kCodes) return u;
-  const GemmPart part = p.parts(0).front();
+  const GemmPart& part = p.first_unit().front();
   const bool lanes_first = part.out.lanes_of_first;
   const OperandMap& place = lanes_first ? part.second : part.first;
   const OperandMap& lane = lanes_first ? part.first : part.second;
@@ -86,57 +86,65 @@ std::vector<Index3> candidate_blocks(const Index3& extent, const std::array<bool
   return out;
 }
 
-// What a space's block costs the array: tiles over all blocks and the number of blocks.
-struct TileSum {
-  std::uint64_t by_tm = 0, by_tn = 0, blocks = 0;
-};
-
-TileSum tile_sum(const GemmProblem& p, const std::vector<GemmPart>& parts, bool first,
-                 const Index3& block) {
-  TileSum t;
-  const BlockGrid grid{first ? p.rows() : p.cols(), block};
-  t.blocks = u64(grid.count());
-  const auto tm = static_cast<std::uint64_t>(p.config.array.tm);
-  const auto tn = static_cast<std::uint64_t>(p.config.array.tn);
-  // A lower bound over parts: the first part's blocks (others differ by edges only).
-  const GemmPart& part = parts.front();
-  const OperandMap& map = first ? part.first : part.second;
-  const Index3& extent = first ? part.rows : part.cols;
-  // Blocks are alike but for the last of each digit.
-  for (int corner = 0; corner < 8; ++corner) {
+// Calls visit(range, count) for the kinds of blocks of `extent`: alike but for the last of a digit.
+template <typename Visit>
+void for_block_kinds(const Index3& extent, const Index3& block, Visit&& visit) {
+  Index3 blocks;
+  for (std::size_t d = 0; d < 3; ++d) blocks[d] = (extent[d] + block[d] - 1) / block[d];
+  for (unsigned corner = 0; corner < 8; ++corner) {
     Range3 r;
     std::uint64_t count = 1;
     for (std::size_t d = 0; d < 3; ++d) {
-      const bool last = ((corner >> d) & 1) != 0;
-      const std::int64_t blocks = (extent[d] + block[d] - 1) / block[d];
-      r.start[d] = last ? (blocks - 1) * block[d] : 0;
+      const bool last = ((corner >> d) & 1U) != 0;
+      r.start[d] = last ? (blocks[d] - 1) * block[d] : 0;
       r.n[d] = std::min(block[d], extent[d] - r.start[d]);
-      count *= last ? 1 : u64(blocks - 1);
+      count *= last ? 1 : u64(std::max<std::int64_t>(blocks[d] - 1, 0));
     }
-    if (count == 0) continue;
-    const std::uint64_t n = own_count(map, r.start, r.n);
-    t.by_tm += count * ceil_div(n, tm);
-    t.by_tn += count * ceil_div(n, tn);
+    if (count != 0 && !is_empty(r)) visit(r, count);
+  }
+}
+
+// What a space's blocks cost the array, by class of parts: tiles over all blocks.
+struct TileSum {
+  std::vector<std::uint64_t> by_tm, by_tn;
+  std::uint64_t blocks = 0;
+};
+
+TileSum tile_sum(const GemmProblem& p, const std::vector<PartClass>& classes, bool first,
+                 const Index3& block) {
+  TileSum t;
+  t.blocks = u64(BlockGrid{first ? p.rows() : p.cols(), block}.count());
+  const auto tm = static_cast<std::uint64_t>(p.config.array.tm);
+  const auto tn = static_cast<std::uint64_t>(p.config.array.tn);
+  for (const PartClass& c : classes) {
+    const OperandMap& map = first ? c.part.first : c.part.second;
+    std::uint64_t by_tm = 0, by_tn = 0;
+    for_block_kinds(first ? c.part.rows : c.part.cols, block,
+                    [&](const Range3& r, std::uint64_t count) {
+                      const std::uint64_t n = own_count(map, r.start, r.n);
+                      by_tm += count * ceil_div(n, tm);
+                      by_tn += count * ceil_div(n, tn);
+                    });
+    t.by_tm.push_back(by_tm);
+    t.by_tn.push_back(by_tn);
   }
   return t;
 }
 
-std::uint64_t chunk_sum(const GemmProblem& p, const GemmPart& part, const Index3& block) {
+// Chunks over all blocks of the reduction, by class of parts.
+std::vector<std::uint64_t> chunk_sum(const GemmProblem& p, const std::vector<PartClass>& classes,
+                                     const Index3& block) {
   const auto lanes = p.k_granules ? static_cast<std::uint64_t>(p.config.gl) : 1;
   const auto kl = static_cast<std::uint64_t>(p.config.array.kl);
-  std::uint64_t sum = 0;
-  for (int corner = 0; corner < 8; ++corner) {
-    std::uint64_t count = 1, n = lanes;
-    for (std::size_t d = 0; d < 3; ++d) {
-      const bool last = ((corner >> d) & 1) != 0;
-      const std::int64_t blocks = (part.ks[d] + block[d] - 1) / block[d];
-      if (blocks == 0) return 0;
-      count *= last ? 1 : u64(blocks - 1);
-      n *= u64(last ? part.ks[d] - (blocks - 1) * block[d] : block[d]);
-    }
-    sum += count * ceil_div(n, kl);
+  std::vector<std::uint64_t> sums;
+  for (const PartClass& c : classes) {
+    std::uint64_t sum = 0;
+    for_block_kinds(c.part.ks, block, [&](const Range3& r, std::uint64_t count) {
+      sum += count * ceil_div(u64(r.n[0] * r.n[1] * r.n[2]) * lanes, kl);
+    });
+    sums.push_back(sum);
   }
-  return sum;
+  return sums;
 }
 
 // One triple of blocks with orders, and the least time it can take.
@@ -146,10 +154,16 @@ struct Candidate {
   bool cols_outer = false, exchange = false;
 };
 
+// A search by the rule stops when nothing can be better by a thousandth.
+constexpr double kCloseEnough = 0.999;
+
 class Search {
  public:
   Search(const GemmProblem& problem, const CompileOptions& options)
-      : p_(problem), o_(options), parts_(problem.parts(0)), units_(units_of(problem)) {}
+      : p_(problem),
+        o_(options),
+        classes_(part_classes(problem.first_unit())),
+        units_(units_of(problem)) {}
 
   Compiled run() {
     const Mapping naive = naive_mapping(p_);
@@ -170,7 +184,7 @@ class Search {
     const std::vector<Candidate> list = candidates();
     // Best bound first: once a bound is above the best time, nothing better follows.
     for (const Candidate& c : list) {
-      if (c.bound >= best_time_ && !o_.time) break;
+      if (c.bound >= best_time_ * (exhaustive ? 1.0 : kCloseEnough) && !o_.time) break;
       Mapping m;
       m.rows = m.sub_rows = rows_[c.r];
       m.cols = m.sub_cols = cols_[c.c];
@@ -191,7 +205,7 @@ class Search {
 
   std::optional<double> time_of(const Mapping& m) {
     ++evaluated_;
-    const PlanCheck check = check_mapping(p_, m);
+    const PlanCheck check = check_mapping(p_, m, &cache_);
     if (!check.refused.empty()) return std::nullopt;
     return o_.time ? o_.time(p_, check.cost) : o_.memory(p_, check.cost);
   }
@@ -209,21 +223,25 @@ class Search {
     const MachineConfig& c = p_.config;
     std::vector<std::vector<BoxTotals>> first(rows_.size()), second(cols_.size());
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      for (const Index3& k : ks_) first[r].push_back(box_totals(p_, parts_, true, rows_[r], k));
+      for (const Index3& k : ks_)
+        first[r].push_back(box_totals(p_, p_.first_unit(), true, rows_[r], k, &cache_));
     }
     for (std::size_t q = 0; q < cols_.size(); ++q) {
-      for (const Index3& k : ks_) second[q].push_back(box_totals(p_, parts_, false, cols_[q], k));
+      for (const Index3& k : ks_)
+        second[q].push_back(box_totals(p_, p_.first_unit(), false, cols_[q], k, &cache_));
     }
     std::vector<TileSum> row_tiles, col_tiles;
-    for (const Index3& r : rows_) row_tiles.push_back(tile_sum(p_, parts_, true, r));
-    for (const Index3& q : cols_) col_tiles.push_back(tile_sum(p_, parts_, false, q));
-    std::vector<std::uint64_t> chunks, nks;
+    for (const Index3& r : rows_) row_tiles.push_back(tile_sum(p_, classes_, true, r));
+    for (const Index3& q : cols_) col_tiles.push_back(tile_sum(p_, classes_, false, q));
+    std::vector<std::vector<std::uint64_t>> chunks;
+    std::vector<std::uint64_t> nks;
     for (const Index3& k : ks_) {
-      chunks.push_back(chunk_sum(p_, parts_.front(), k));
+      chunks.push_back(chunk_sum(p_, classes_, k));
       nks.push_back(u64(BlockGrid{p_.ks(), k}.count()));
     }
     const GemmTiming t[2] = {gemm_timing(c.array, {{1, 1, 1}, p_.pa, p_.pw}),
                              gemm_timing(c.array, {{1, 1, 1}, p_.pw, p_.pa})};
+    const std::uint64_t overhead = static_cast<std::uint64_t>(c.setup_cycles()) + 5;
     const std::uint64_t full_units = p_.units > 1 ? p_.units - 1 : 1;
     std::vector<Candidate> list;
     for (const bool exchange : {false, true}) {
@@ -234,16 +252,22 @@ class Search {
       }
       const auto first_depth = static_cast<std::uint64_t>(exchange ? c.l1w_d : c.l1a_d);
       const auto second_depth = static_cast<std::uint64_t>(exchange ? c.l1a_d : c.l1w_d);
-      const double cc = static_cast<double>(t[exchange ? 1 : 0].cc);
+      const GemmTiming& time = t[exchange ? 1 : 0];
       for (std::uint32_t r = 0; r < rows_.size(); ++r) {
         for (std::uint32_t k = 0; k < ks_.size(); ++k) {
           if (first[r][k].most > first_depth) continue;
           for (std::uint32_t q = 0; q < cols_.size(); ++q) {
             if (second[q][k].most > second_depth) continue;
             const std::uint64_t nr = row_tiles[r].blocks, nc = col_tiles[q].blocks, nk = nks[k];
-            const std::uint64_t tiles = exchange ? row_tiles[r].by_tn * col_tiles[q].by_tm
-                                                 : row_tiles[r].by_tm * col_tiles[q].by_tn;
-            const double exec = static_cast<double>(full_units * tiles * chunks[k]) * cc;
+            // Each exec takes at least its tiles' chunks and the law's constants.
+            std::uint64_t work = 0;
+            for (std::size_t i = 0; i < classes_.size(); ++i) {
+              const std::uint64_t tiles = exchange ? row_tiles[r].by_tn[i] * col_tiles[q].by_tm[i]
+                                                   : row_tiles[r].by_tm[i] * col_tiles[q].by_tn[i];
+              work += classes_[i].count * tiles * chunks[k][i];
+            }
+            const double exec = static_cast<double>(
+                full_units * (work * time.cc + nr * nc * nk * (time.cycles - time.cc + overhead)));
             for (const bool cols_outer : {false, true}) {
               if (cols_outer && (nr == 1 || nc == 1)) continue;
               const std::uint64_t again_first =
@@ -259,7 +283,9 @@ class Search {
                   static_cast<double>(full_units * (first[r][k].sum * again_first +
                                                     second[q][k].sum * again_second));
               Candidate cand;
-              cand.bound = std::max(exec, read);
+              cand.bound =
+                  std::max(exec, read) + 2 * o_.memory.latency +
+                  o_.memory.read_cost * static_cast<double>(first[r][k].most + second[q][k].most);
               cand.r = r;
               cand.c = q;
               cand.k = k;
@@ -278,7 +304,8 @@ class Search {
 
   const GemmProblem& p_;
   const CompileOptions& o_;
-  std::vector<GemmPart> parts_;
+  BoxCache cache_;
+  std::vector<PartClass> classes_;
   Units units_;
   std::vector<Index3> rows_, cols_, ks_;
   Mapping best_;
@@ -316,7 +343,7 @@ std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit
 
 bool choose_sub_blocks(const GemmProblem& p, Mapping& m) {
   const Units units = units_of(p);
-  const std::vector<GemmPart> parts = p.parts(0);
+  const std::vector<GemmPart>& parts = p.first_unit();
   const bool sums = p.out.sums;
   const auto tm = static_cast<std::uint64_t>(m.exchange ? p.config.array.tn : p.config.array.tm);
   const auto tn = static_cast<std::uint64_t>(m.exchange ? p.config.array.tm : p.config.array.tn);

@@ -246,7 +246,9 @@ std::vector<GemmPart> GemmProblem::parts(std::uint64_t unit) const {
 }
 
 void GemmProblem::finish() {
-  const std::vector<GemmPart> list = parts(0);
+  first_unit_ = parts(0);
+  last_unit_ = parts(units - 1);
+  const std::vector<GemmPart>& list = first_unit_;
   const auto grow = [](Index3& to, const Index3& from) {
     for (std::size_t d = 0; d < 3; ++d) to[d] = std::max(to[d], from[d]);
   };

@@ -109,6 +109,9 @@ class GemmProblem {
       split_ks{true, true, true};
 
   std::vector<GemmPart> parts(std::uint64_t unit) const;
+  /// parts() of the first and of the last unit (which may have fewer).
+  const std::vector<GemmPart>& first_unit() const { return first_unit_; }
+  const std::vector<GemmPart>& last_unit() const { return last_unit_; }
   /// Largest extents over the parts of a unit.
   Index3 rows() const { return rows_; }
   Index3 cols() const { return cols_; }
@@ -131,6 +134,7 @@ class GemmProblem {
   ConvJob conv_;
   MatmulJob matmul_;
   Index3 rows_{1, 1, 1}, cols_{1, 1, 1}, ks_{1, 1, 1};
+  std::vector<GemmPart> first_unit_, last_unit_;
 };
 
 /// Elements of the GEMM's index along a range of an operand's own space (sizes `n` from `start`).

@@ -133,8 +133,11 @@ void place_codes(const GemmProblem& problem, const GemmPart& part, const FetchBo
   const Sides s = sides_of(part, rows, cols);
   const std::int64_t wpb = i64(t.words_per_beat());
   const std::int64_t line = box.line(t);
-  const std::int64_t per_y = box.granule.count * line;
-  const std::int64_t per_img = box.y.count * per_y;
+  // Where the lanes' taps are img and y, granules come before y, so that OC is one step.
+  const bool taps = part.out.lane_taps;
+  const std::int64_t per_y = taps ? box.granule.count * line : line;
+  const std::int64_t per_granule = taps ? line : box.y.count * line;
+  const std::int64_t per_img = box.granule.count * box.y.count * line;
   const auto start = [&](const Coordinate& c) {
     std::int64_t v = c.offset;
     for (std::size_t d = 0; d < 3; ++d) v += c.own[d] * s.place_range.start[d];
@@ -167,10 +170,11 @@ void place_codes(const GemmProblem& problem, const GemmPart& part, const FetchBo
     y += s.lane_range.start[1];
   }
   const std::int64_t base = std::int64_t{buffer_beat} * wpb + (img - box.img.first) * per_img +
-                            (y - box.y.first) * per_y + (granule - box.granule.first) * line +
-                            x * t.bits - box.beat0 * wpb;
+                            (y - box.y.first) * per_y +
+                            (granule - box.granule.first) * per_granule + x * t.bits -
+                            box.beat0 * wpb;
   out.ob_base = static_cast<std::uint32_t>(base);
-  out.oc = line;
+  out.oc = per_granule;
   out.column = part.out.lanes_of_first != exchange;
 }
 

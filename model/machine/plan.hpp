@@ -63,6 +63,12 @@ struct OutputBlock {
   bool sums = false;
 };
 
+constexpr std::uint64_t kPageBytes = 4096;  ///< no AXI burst crosses a multiple
+
+/// What the split of lines into bursts depends on, apart from counts and strides: 0 if no line
+/// meets a page border inside, else 1 + the first line's beat in its page.
+std::uint64_t page_place(const LineWalk& lines, std::uint64_t beat_bytes);
+
 /// What an instruction is for, beside itself.
 struct InstructionInfo {
   std::uint64_t step = 0;  ///< block visit: unit, then the loops of the mapping
@@ -80,8 +86,11 @@ class Plan {
   const Mapping& mapping() const { return mapping_; }
   const PlanCost& cost() const { return cost_; }
 
-  /// DRAM bytes that raw results take (codes: of the tensor).
+  /// DRAM bytes for the results: of the tensor (codes) or a slot for every store (raw).
   std::uint64_t result_bytes() const;
+  /// Bytes from one store's raw results to the next: a power of two below a page, else whole pages,
+  /// so that stores are alike to the bus.
+  std::uint64_t slot_bytes() const;
   /// Where raw results go; codes, operands: problem().first.base and so on.
   void set_addresses(std::uint64_t first, std::uint64_t second, std::uint64_t result);
 
@@ -109,12 +118,20 @@ class Plan {
   std::uint64_t result_base_ = 0;
 };
 
+/// Parts with equal extents, with their number: one stands for all where only sizes count.
+struct PartClass {
+  GemmPart part;
+  std::uint64_t count = 1;
+};
+std::vector<PartClass> part_classes(const std::vector<GemmPart>& parts);
+
 /// The reason why a mapping cannot run, or its cost.
 struct PlanCheck {
   std::string refused;  ///< empty: `cost` holds
   PlanCost cost;
 };
-PlanCheck check_mapping(const GemmProblem& problem, const Mapping& mapping);
+PlanCheck check_mapping(const GemmProblem& problem, const Mapping& mapping,
+                        BoxCache* cache = nullptr);
 
 /// Reads raw results back: value(first index, second index) per part. `on_value(block, r, c,
 /// value)` for every element, `on_sum(block, of_first, index, value)` for the sums.

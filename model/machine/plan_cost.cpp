@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "golden/checked.hpp"
 #include "golden/error.hpp"
@@ -21,26 +21,46 @@ struct Piece {
 
 // The pieces of `extent` cut into blocks and these into sub-blocks. Of each kind one stands for
 // all; the first and the last piece stand for themselves (parts may be shorter at the end).
-std::vector<Piece> pieces(std::int64_t extent, std::int64_t block, std::int64_t sub) {
-  std::map<std::int64_t, std::int64_t> counts;
-  const auto cut = [&](std::int64_t length, std::int64_t times) {
-    if (length / sub != 0) counts[sub] += length / sub * times;
-    if (length % sub != 0) counts[length % sub] += times;
+struct Pieces {
+  std::array<Piece, 6> list;
+  std::size_t count = 0;
+  const Piece* begin() const { return list.data(); }
+  const Piece* end() const { return list.data() + count; }
+};
+
+Pieces pieces(std::int64_t extent, std::int64_t block, std::int64_t sub) {
+  // Lengths that occur: a whole sub-block, the rest of a block, of the last block, of its rest.
+  Pieces out;
+  std::array<std::pair<std::int64_t, std::int64_t>, 4> counts{};  // length, number
+  std::size_t kinds = 0;
+  const auto add = [&](std::int64_t length, std::int64_t number) {
+    if (length == 0 || number == 0) return;
+    for (std::size_t i = 0; i < kinds; ++i) {
+      if (counts[i].first == length) {
+        counts[i].second += number;
+        return;
+      }
+    }
+    counts[kinds++] = {length, number};
   };
-  cut(block, extent / block);
-  if (extent % block != 0) cut(extent % block, 1);
+  const std::int64_t whole = extent / block;
+  const std::int64_t rest = extent % block;
+  add(sub, whole * (block / sub) + rest / sub);
+  add(block % sub, whole);
+  add(rest % sub, 1);
   const std::int64_t first = std::min({sub, block, extent});
   const std::int64_t last_block = (extent - 1) / block * block;
   const std::int64_t last = last_block + (extent - last_block - 1) / sub * sub;
-  std::vector<Piece> out;
-  out.push_back({0, first, 1, true});
-  --counts[first];
+  out.list[out.count++] = {0, first, 1, true};
+  add(first, -1);
   if (last != 0) {
-    out.push_back({last, extent - last, 1, false});
-    --counts[extent - last];
+    out.list[out.count++] = {last, extent - last, 1, false};
+    add(extent - last, -1);
   }
-  for (const auto& [n, count] : counts) {
-    if (count > 0) out.push_back({sub, n, count, false});
+  for (std::size_t i = 0; i < kinds; ++i) {
+    if (counts[i].second > 0) {
+      out.list[out.count++] = {sub, counts[i].first, counts[i].second, false};
+    }
   }
   return out;
 }
@@ -71,12 +91,6 @@ std::vector<RangePiece> range_pieces(const Index3& extent, const Index3& block, 
   return out;
 }
 
-// Parts that are alike, with their number: groups of a unit.
-struct PartClass {
-  GemmPart part;
-  std::uint64_t count = 1;
-};
-
 bool alike(const GemmPart& a, const GemmPart& b) {
   const auto same = [](const OperandMap& x, const OperandMap& y) {
     return x.br == y.br && x.own_lanes == y.own_lanes;
@@ -85,7 +99,9 @@ bool alike(const GemmPart& a, const GemmPart& b) {
          same(a.second, b.second);
 }
 
-std::vector<PartClass> classes_of(const std::vector<GemmPart>& parts) {
+}  // namespace
+
+std::vector<PartClass> part_classes(const std::vector<GemmPart>& parts) {
   std::vector<PartClass> out;
   for (const GemmPart& p : parts) {
     auto it =
@@ -98,6 +114,8 @@ std::vector<PartClass> classes_of(const std::vector<GemmPart>& parts) {
   }
   return out;
 }
+
+namespace {
 
 std::uint64_t u64(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
@@ -167,7 +185,7 @@ struct ArrayTime {
 
 }  // namespace
 
-PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
+PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache) {
   PlanCheck check;
   std::string& refused = check.refused;
   const Index3 rows = p.rows(), cols = p.cols(), ks = p.ks();
@@ -184,7 +202,7 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
       return check;
     }
   }
-  const std::vector<GemmPart> parts = p.parts(0);
+  const std::vector<GemmPart>& parts = p.first_unit();
   check_output_cuts(p, parts.front(), m, refused);
   if (m.exchange && p.out.form == OutputForm::kCodes && p.out.q.rounding == Rounding::kStochastic) {
     refused = "exchange: the random numbers of stochastic rounding count along the rows";
@@ -259,18 +277,19 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
     }
   };
   // The last unit may have fewer parts than the others.
-  const std::vector<GemmPart> tail = p.parts(p.units - 1);
+  const std::vector<GemmPart>& tail = p.last_unit();
   const bool uneven = p.units > 1 && tail.size() != parts.size();
-  const auto add_unit = [&](const std::vector<GemmPart>& unit, std::uint64_t times) {
-    const BoxTotals first = box_totals(p, unit, true, m.rows, m.ks);
-    const BoxTotals second = box_totals(p, unit, false, m.cols, m.ks);
+  const auto add_unit = [&](const std::vector<GemmPart>& unit, std::uint64_t times,
+                            BoxCache* known) {
+    const BoxTotals first = box_totals(p, unit, true, m.rows, m.ks, known);
+    const BoxTotals second = box_totals(p, unit, false, m.cols, m.ks, known);
     // Sums over blocks, times how often the other loop brings them back.
     cost.first_beats += times * first.sum * (first_loads / (nr * nk));
     cost.second_beats += times * second.sum * (second_loads / (nc * nk));
     cost.first_box = std::max(cost.first_box, first.most);
     cost.second_box = std::max(cost.second_box, second.most);
     cost.fetches += times * (first_loads + second_loads);
-    const auto classes = classes_of(unit);
+    const auto classes = part_classes(unit);
     for (const RangePiece& r : pieces_r) {
       for (const RangePiece& q : pieces_c) {
         const std::uint64_t count = times * r.count * q.count;
@@ -304,8 +323,8 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m) {
       cost.psb_entries = std::max(cost.psb_entries, entries);
     }
   };
-  add_unit(parts, uneven ? p.units - 1 : p.units);
-  if (uneven) add_unit(tail, 1);
+  add_unit(parts, uneven ? p.units - 1 : p.units, cache);
+  if (uneven) add_unit(tail, 1, nullptr);
   cost.first_unique = p.first.beats();
   cost.second_unique = p.second.beats();
 

@@ -17,8 +17,8 @@ constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 40;
 // First bit of plane 0 of the word that holds granule `granule` of (img, y, x), from layout.base.
 std::uint64_t word_bit(const TensorLayout& l, std::uint64_t img, std::uint64_t y,
                        std::uint64_t granule, std::uint64_t x) {
-  const std::uint64_t line = (img * l.ys + y) * l.granules() + granule;
-  return line * l.line_beats() * static_cast<std::uint64_t>(l.dw) +
+  const std::uint64_t beat = (img * l.granules() + granule) * l.plane_beats() + y * l.line_beats();
+  return beat * static_cast<std::uint64_t>(l.dw) +
          x * static_cast<std::uint64_t>(l.bits) * static_cast<std::uint64_t>(l.gl);
 }
 
@@ -36,6 +36,15 @@ std::uint64_t TensorLayout::granules() const {
 
 std::uint64_t TensorLayout::line_beats() const {
   return ceil_div(xs * static_cast<std::uint64_t>(bits), words_per_beat());
+}
+
+std::uint64_t TensorLayout::plane_beats() const {
+  const std::uint64_t lines = ys * line_beats();
+  const std::uint64_t page = kPage / static_cast<std::uint64_t>(dw / 8);
+  if (lines >= page) return ceil_div(lines, page) * page;
+  std::uint64_t size = 1;
+  while (size < lines) size *= 2;
+  return size;
 }
 
 std::uint64_t TensorLayout::payload_bits() const {

@@ -12,9 +12,12 @@ namespace bitcycle {
 
 /// A tensor of `bits`-wide codes, element (img, y, x, c). Channel c sits in lane position(c) % GL
 /// of granule position(c) / GL. A line holds the xs*bits words of one (img, y, granule), plane 0
-/// (most significant) first, and is padded to whole beats. Lines follow each other granule by
-/// granule, then y, then img. Weights [n][ky][kx][c] are a tensor with x = n, y = kx, img = ky; a
-/// matrix has x = row, c = column.
+/// (most significant) first, and is padded to whole beats. The ys lines of one (img, granule) are a
+/// plane; planes follow each other granule by granule, then img, each starting at a multiple of its
+/// size rounded up to a power of two or, from a page of 4096 bytes on, to whole pages: so no short
+/// plane meets a page border and all planes are alike to the bus. (The gaps cost capacity, no
+/// traffic.) Weights [n][ky][kx][c] are a tensor with x = n, y = kx, img = ky; a matrix has x =
+/// row, c = column.
 struct TensorLayout {
   std::uint64_t imgs = 1, ys = 1, xs = 1, channels = 1;
   int bits = 8;
@@ -26,8 +29,11 @@ struct TensorLayout {
   std::uint64_t position(std::uint64_t c) const;
   std::uint64_t granules() const;
   std::uint64_t line_beats() const;
-  std::uint64_t beats() const { return imgs * ys * granules() * line_beats(); }
-  std::uint64_t bytes() const { return beats() * static_cast<std::uint64_t>(dw / 8); }
+  std::uint64_t plane_beats() const;  ///< from plane to plane
+  std::uint64_t beats() const { return imgs * ys * granules() * line_beats(); }  ///< of all lines
+  std::uint64_t bytes() const {
+    return imgs * granules() * plane_beats() * static_cast<std::uint64_t>(dw / 8);
+  }
   /// Bits that carry information: elements * bits.
   std::uint64_t payload_bits() const;
 };

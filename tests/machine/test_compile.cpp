@@ -148,9 +148,8 @@ TEST_CASE("compiled: expanded gradients for the host's col2im", "[machine][compi
     const auto g = testing::make_codes(s.y_size(), j.first, Codes::kRandom, random);
     const auto w = testing::make_codes(s.w_size(), j.second, Codes::kRandom, random);
     Compiled compiled = compile(GemmProblem(config, j));
-    const auto dram =
-        testing::run_plan(compiled.plan, true, true, testing::image_code(g, s.ho(), s.wo(), s.cout),
-                          testing::weight_code(w, s));
+    const auto dram = testing::run_plan(compiled.plan, true, true,
+                                        image_code(g, s.ho(), s.wo(), s.cout), weight_code(w, s));
     // col2im, here: every product goes to the input that its tap reads.
     std::vector<std::int64_t> dx(s.x_size(), 0);
     read_raw(

@@ -1,0 +1,233 @@
+#include "model/machine/plan_cursor.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+#include "model/machine/plan_walk.hpp"
+
+namespace bitcycle {
+namespace {
+
+constexpr std::size_t kLoops = 10;  // unit, outer space, inner space, reduction
+// Iterations at either end that differ in their tokens: buffers that are still free, stores that
+// nobody waits for.
+constexpr std::uint64_t kMargin = 4;
+constexpr std::uint64_t kMostIterations = 4096;
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) * 0x9E3779B97F4A7C15ULL;
+  return h ^ (h >> 29U);
+}
+
+}  // namespace
+
+struct PlanCursor::State {
+  explicit State(const Plan& p) : walk(p) {}
+
+  PlanWalk walk;
+  PlanWalk::Progress before, after;  // of the last iteration
+  std::array<std::uint64_t, kLoops> loops{};
+  std::size_t outer = kLoops;             // loops that an iteration fixes
+  std::array<std::uint64_t, 2> period{};  // by operand: places count modulo this for burst splits
+  std::vector<GemmPart> parts;
+  std::uint64_t parts_unit = 0;
+};
+
+PlanCursor::PlanCursor(const Plan& plan) : plan_(plan), state_(std::make_unique<State>(plan)) {
+  choose_loops();
+}
+PlanCursor::~PlanCursor() = default;
+PlanCursor::PlanCursor(PlanCursor&&) noexcept = default;
+
+void PlanCursor::choose_loops() {
+  const GemmProblem& p = plan_.problem();
+  const Mapping& m = plan_.mapping();
+  const BlockGrid rows{p.rows(), m.rows}, cols{p.cols(), m.cols}, ks{p.ks(), m.ks};
+  State& s = *state_;
+  s.loops[0] = p.units;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const BlockGrid& outer = m.cols_outer ? cols : rows;
+    const BlockGrid& inner = m.cols_outer ? rows : cols;
+    s.loops[1 + d] = static_cast<std::uint64_t>(outer.count(d));
+    s.loops[4 + d] = static_cast<std::uint64_t>(inner.count(d));
+    s.loops[7 + d] = static_cast<std::uint64_t>(ks.count(d));
+  }
+  // Planes of a power of two below a page that are fetched one by one never meet a page border.
+  const auto beat_bytes = static_cast<std::uint64_t>(p.config.dw / 8);
+  for (const bool first : {true, false}) {
+    const TensorLayout& t = first ? p.first : p.second;
+    const std::uint64_t lines = t.ys * t.line_beats();
+    const bool apart = lines >= static_cast<std::uint64_t>(kShortPlane) || lines < t.plane_beats();
+    const bool even = apart && t.base % kPageBytes == 0;
+    s.period[first ? 0 : 1] =
+        even ? std::min(t.plane_beats() * beat_bytes, kPageBytes) : kPageBytes;
+  }
+  // The cut after which the fewest steps belong to irregular iterations.
+  std::uint64_t total = 1;
+  for (const std::uint64_t n : s.loops) total *= n;
+  std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
+  std::size_t chosen = 1;
+  std::uint64_t count = 1;
+  for (std::size_t loops = 1; loops <= kLoops; ++loops) {
+    count *= s.loops[loops - 1];
+    if (count > kMostIterations) break;
+    if (loops > 1 && s.loops[loops - 1] == 1) continue;
+    const std::uint64_t cost = irregular(loops) * (total / count);
+    if (cost < best) {
+      best = cost;
+      chosen = loops;
+    }
+  }
+  irregular(chosen);
+}
+
+// Cuts after so many loops and marks the regular iterations; returns the number of the others.
+std::uint64_t PlanCursor::irregular(std::size_t loops) {
+  State& s = *state_;
+  s.outer = loops;
+  count_ = steps_each_ = 1;
+  for (std::size_t i = 0; i < kLoops; ++i) (i < loops ? count_ : steps_each_) *= s.loops[i];
+  regular_.assign(count_, 0);
+  if (count_ <= 2 * kMargin) return count_;
+  std::vector<std::uint64_t> signatures(count_);
+  for (std::uint64_t j = 0; j < count_; ++j) signatures[j] = signature(j);
+  std::uint64_t others = count_;
+  for (std::uint64_t j = kMargin; j + kMargin < count_; ++j) {
+    bool same = true;
+    for (const std::uint64_t near : {j - 2, j - 1, j + 1}) {
+      same = same && signatures[near] == signatures[j];
+    }
+    regular_[j] = same ? 1 : 0;
+    if (same) --others;
+  }
+  return others;
+}
+
+// A number that is equal for iterations whose blocks have the same sizes, places in pages and
+// loads.
+std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
+  State& s = *state_;
+  const GemmProblem& p = plan_.problem();
+  const Mapping& m = plan_.mapping();
+  std::array<std::uint64_t, kLoops> at{};
+  std::uint64_t rest = iteration;
+  for (std::size_t i = s.outer; i-- > 0;) {
+    at[i] = rest % s.loops[i];
+    rest /= s.loops[i];
+  }
+  std::uint64_t h = 0;
+  for (std::size_t i = 0; i < s.outer; ++i) {
+    if (s.loops[i] == 1) continue;
+    const bool uneven = p.first_unit().size() != p.last_unit().size();
+    const bool last = at[i] + 1 == s.loops[i];
+    if (i == 0) {
+      h = mix(h, last && uneven ? 1 : 0);
+    } else {
+      h = mix(h, (at[i] == 0 ? 1U : 0U) | (last ? 2U : 0U));
+    }
+  }
+  const std::uint64_t step = iteration * steps_each_;
+  h = mix(h, (s.walk.changes(true, step) ? 1U : 0U) | (s.walk.changes(false, step) ? 2U : 0U));
+
+  if (s.parts.empty() || s.parts_unit != at[0]) {
+    s.parts = p.parts(at[0]);
+    s.parts_unit = at[0];
+  }
+  const BlockGrid rows{p.rows(), m.rows}, cols{p.cols(), m.cols}, ks{p.ks(), m.ks};
+  // Loop numbers of the digits of rows, columns and reduction.
+  const std::size_t row_loop = m.cols_outer ? 4 : 1, col_loop = m.cols_outer ? 1 : 4;
+  const auto beat_bytes = static_cast<std::int64_t>(p.config.dw / 8);
+  for (const bool first : {true, false}) {
+    const TensorLayout& t = first ? p.first : p.second;
+    const OperandMap& map = first ? s.parts.front().first : s.parts.front().second;
+    const BlockGrid& own = first ? rows : cols;
+    const std::size_t own_loop = first ? row_loop : col_loop;
+    const auto lb = static_cast<std::int64_t>(t.line_beats());
+    const auto plane = static_cast<std::int64_t>(t.plane_beats());
+    const std::int64_t strides[4] = {static_cast<std::int64_t>(t.granules()) * plane, lb, plane, 1};
+    const Coordinate* const axes[4] = {&map.img, &map.y, &map.granule, &map.x};
+    for (std::size_t axis = 0; axis < 4; ++axis) {
+      std::array<bool, 6> moves{};
+      bool fixed = p.units > 1;
+      std::int64_t combinations = 1;
+      for (std::size_t d = 0; d < 6; ++d) {
+        moves[d] = (d < 3 ? axes[axis]->own[d] : axes[axis]->k[d - 3]) != 0;
+        const std::size_t loop = d < 3 ? own_loop + d : 4 + d;
+        if (!moves[d]) continue;
+        if (loop < s.outer) {
+          fixed = true;
+        } else {
+          combinations *= d < 3 ? own.count(d) : ks.count(d - 3);
+        }
+      }
+      if (!fixed) continue;
+      for (std::int64_t i = 0; i < combinations; ++i) {
+        Range3 o{{0, 0, 0}, own.extent}, k{{0, 0, 0}, ks.extent};
+        std::int64_t left = i;
+        for (std::size_t d = 0; d < 6; ++d) {
+          const BlockGrid& g = d < 3 ? own : ks;
+          Range3& r = d < 3 ? o : k;
+          const std::size_t digit = d % 3;
+          const std::size_t loop = d < 3 ? own_loop + d : 4 + d;
+          std::int64_t block = 0;
+          if (moves[d]) {
+            if (loop < s.outer) {
+              block = static_cast<std::int64_t>(at[loop]);
+            } else {
+              block = left % g.count(digit);
+              left /= g.count(digit);
+            }
+          }
+          r.start[digit] = block * g.block[digit];
+          r.n[digit] = std::min(g.block[digit], g.extent[digit] - r.start[digit]);
+        }
+        const FetchBox box = fetch_box(p, s.parts, first, o, k);
+        const CoordinateSpan* const spans[4] = {&box.img, &box.y, &box.granule, &box.x};
+        const CoordinateSpan& span = *spans[axis];
+        h = mix(h, static_cast<std::uint64_t>(axis == 3 ? box.line_beats : span.count));
+        h = mix(h, static_cast<std::uint64_t>(span.step));
+        const std::int64_t beat = axis == 3 ? box.beat0 : span.first * strides[axis];
+        h = mix(h, static_cast<std::uint64_t>(beat * beat_bytes) % s.period[first ? 0 : 1]);
+      }
+    }
+  }
+  if (p.out.form == OutputForm::kCodes) {
+    // Lines of codes: the place of the iteration's first block in its page.
+    Range3 r{{0, 0, 0}, m.sub_rows}, c{{0, 0, 0}, m.sub_cols};
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (row_loop + d < s.outer)
+        r.start[d] = static_cast<std::int64_t>(at[row_loop + d]) * m.rows[d];
+      if (col_loop + d < s.outer)
+        c.start[d] = static_cast<std::int64_t>(at[col_loop + d]) * m.cols[d];
+    }
+    const FetchBox box = output_box(p, s.parts, r, c);
+    h = mix(h, box_lines(p.result, box, 0).dram % kPageBytes);
+  }
+  return h;
+}
+
+bool PlanCursor::regular(std::uint64_t iteration) const { return regular_.at(iteration) != 0; }
+
+std::uint64_t PlanCursor::regular_run(std::uint64_t iteration) const {
+  std::uint64_t n = 0;
+  while (iteration + n < count_ && regular_[iteration + n] != 0) ++n;
+  return n;
+}
+
+void PlanCursor::next(const Plan::Sink& sink) {
+  if (position_ >= count_) throw std::logic_error("plan cursor: no iteration left");
+  state_->before = state_->walk.progress();
+  state_->walk.run(position_ * steps_each_, (position_ + 1) * steps_each_, &sink, nullptr);
+  state_->after = state_->walk.progress();
+  ++position_;
+}
+
+void PlanCursor::skip(std::uint64_t iterations) {
+  if (position_ == 0 || iterations > regular_run(position_)) {
+    throw std::logic_error("plan cursor: an iteration that is not regular cannot be skipped");
+  }
+  position_ += iterations;
+  state_->walk.advance(state_->before, state_->after, iterations, position_ * steps_each_);
+}
+
+}  // namespace bitcycle

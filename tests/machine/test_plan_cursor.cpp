@@ -1,0 +1,109 @@
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "model/machine/compile.hpp"
+#include "model/machine/plan_cursor.hpp"
+#include "model/machine/timed.hpp"
+#include "tests/machine/compiled_run.hpp"
+
+namespace bitcycle {
+namespace {
+
+using testing::emit_all;
+using testing::Emitted;
+using testing::machine_of;
+
+struct Counts {
+  std::uint64_t iterations = 0, regular = 0;
+};
+
+// next() alone is emit(); regular iterations have the shapes of the one before; and a walk that
+// skips them goes on with the same words.
+Counts check_cursor(const Plan& plan) {
+  const Emitted whole = emit_all(plan);
+  PlanCursor cursor(plan);
+  std::vector<std::vector<std::uint32_t>> shapes(cursor.count());
+  std::vector<std::size_t> starts;
+  std::size_t at = 0;
+  Counts counts;
+  counts.iterations = cursor.count();
+  while (cursor.position() < cursor.count()) {
+    auto& mine = shapes[cursor.position()];
+    starts.push_back(at);
+    cursor.next([&](const Instruction& i, const InstructionInfo& info) {
+      REQUIRE(at < whole.program.size());
+      if (disassemble(i) != disassemble(whole.program[at]) || info.step != whole.info[at].step) {
+        FAIL("instruction " << at << " differs");
+      }
+      mine.push_back(whole.info[at].shape);
+      ++at;
+    });
+  }
+  REQUIRE(at == whole.program.size());
+  for (std::uint64_t j = 1; j < cursor.count(); ++j) {
+    if (!cursor.regular(j)) continue;
+    ++counts.regular;
+    if (shapes[j] != shapes[j - 1]) FAIL("iteration " << j << " is called regular and is not");
+  }
+  PlanCursor skipping(plan);
+  while (skipping.position() < skipping.count()) {
+    const std::uint64_t run = skipping.regular_run(skipping.position());
+    if (run > 1) skipping.skip(run - 1);
+    std::size_t k = starts[skipping.position()];
+    skipping.next([&](const Instruction& i, const InstructionInfo&) {
+      if (encode(i) != encode(whole.program[k])) {
+        FAIL("after a skip instruction " << k << " is " << disassemble(i) << ", not "
+                                         << disassemble(whole.program[k]));
+      }
+      ++k;
+    });
+  }
+  return counts;
+}
+
+TEST_CASE("cursor: iterations of random layers repeat as they say", "[machine][cursor]") {
+  const std::uint64_t seed = 424242;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const auto pick = [&](std::uint64_t low, std::uint64_t high) {
+    return std::uniform_int_distribution<std::uint64_t>(low, high)(random);
+  };
+  Counts all;
+  for (int i = 0; i < 120; ++i) {
+    MachineConfig config = machine_of(pick(0, 1) == 0 ? "ci-1x1-s4" : "ci-4x4-s1");
+    config.l1a_d = 64 << pick(0, 3);
+    config.l1w_d = 128 << pick(0, 2);
+    config.dw = 64 << pick(0, 2);
+    ConvJob j;
+    ConvShape& s = j.shape;
+    s.groups = pick(0, 4) == 0 ? 1U << pick(1, 5) : 1;
+    s.batch = pick(1, 30);
+    s.cin = s.groups * pick(1, 3) * (s.groups == 1 ? 12 : 1);
+    s.cout = s.groups * pick(1, 3) * (s.groups == 1 ? 16 : 1);
+    s.hi = pick(2, 14);
+    s.wi = pick(2, 14);
+    s.kh = s.kw = pick(1, 2);
+    s.stride_h = s.stride_w = pick(1, 2);
+    s.pad_top = s.pad_left = s.pad_bottom = s.pad_right = pick(0, 1);
+    if (s.ho() == 0 || s.wo() == 0) continue;
+    j.pass = static_cast<ConvPass>(pick(0, 2));
+    j.first.bits = static_cast<int>(pick(1, 8));
+    j.second.bits = static_cast<int>(pick(1, 8));
+    if (pick(0, 2) == 0 && j.pass != ConvPass::kDw) j.out.form = OutputForm::kCodes;
+    try {
+      const GemmProblem problem(config, j);
+      INFO(problem.name);
+      Compiled c = compile(problem);
+      c.plan.set_addresses(1 << 20, 2 << 20, 3 << 20);
+      const Counts one = check_cursor(c.plan);
+      all.iterations += one.iterations;
+      all.regular += one.regular;
+    } catch (const InputError&) {
+    }
+  }
+  WARN("iterations " << all.iterations << ", regular " << all.regular);
+  CHECK(all.regular * 4 > all.iterations);
+}
+
+}  // namespace
+}  // namespace bitcycle
