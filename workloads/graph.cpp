@@ -208,6 +208,7 @@ std::string to_string(Op op) {
 
 std::vector<std::string> op_names() {
   std::vector<std::string> names;
+  names.reserve(kOps.size());
   for (const auto& [op, name] : kOps) names.emplace_back(name);
   return names;
 }

@@ -20,7 +20,7 @@ bool has_parameters(const Node& node) {
 }
 
 ConventionRule find_convention(const Graph& graph, const std::string& name) {
-  const ConventionRule all = {"all", "every layer is quantised, also first and last", {}, {}};
+  ConventionRule all = {"all", "every layer is quantised, also first and last", {}, {}};
   if (name.empty()) return graph.conventions.empty() ? all : graph.conventions.front();
   for (const ConventionRule& rule : graph.conventions) {
     if (rule.name == name) return rule;

@@ -205,6 +205,7 @@ bool fill(const Node& node, const std::vector<Shape>& inputs, const Shape& outpu
 
 std::vector<std::string> activation_kinds() {
   std::vector<std::string> names;
+  names.reserve(kActivations.size());
   for (const PerElement& entry : kActivations) names.emplace_back(entry.name);
   return names;
 }
