@@ -1,5 +1,6 @@
 #include "workloads/expression.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
@@ -175,10 +176,7 @@ std::string fill_in(const std::string& text, const Variables& variables, const s
 
 bool is_variable_name(const std::string& text) {
   if (text.empty() || text.size() > kLongestName || !is_letter(text[0])) return false;
-  for (const char c : text) {
-    if (!is_letter(c) && !is_digit(c)) return false;
-  }
-  return true;
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
 }  // namespace bitcycle

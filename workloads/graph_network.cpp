@@ -15,11 +15,12 @@ bool is_gemm(Op op) {
 
 bool has_parameters(const Node& node) {
   return (is_gemm(node.op) && node.op != Op::kMatmul) || node.op == Op::kEmbedding ||
-         node.op == Op::kBatchNorm || node.op == Op::kLayerNorm || node.op == Op::kRmsNorm;
+         node.op == Op::kBatchNorm || node.op == Op::kGroupNorm || node.op == Op::kLayerNorm ||
+         node.op == Op::kRmsNorm;
 }
 
 ConventionRule find_convention(const Graph& graph, const std::string& name) {
-  const ConventionRule all = {"all", "every layer is quantised, also first and last", {}, {}};
+  ConventionRule all = {"all", "every layer is quantised, also first and last", {}, {}};
   if (name.empty()) return graph.conventions.empty() ? all : graph.conventions.front();
   for (const ConventionRule& rule : graph.conventions) {
     if (rule.name == name) return rule;

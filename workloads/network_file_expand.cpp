@@ -170,7 +170,7 @@ class Expansion {
     // Names of the own block first, then of those around it.
     std::string prefix = scope.prefix;
     while (true) {
-      const std::string full = prefix + name;
+      std::string full = prefix + name;
       if (made_.count(full) != 0) return full;
       const auto alias = aliases_.find(full);
       if (alias != aliases_.end()) return alias->second;

@@ -168,6 +168,31 @@ TEST_CASE("a file of one's own has its own conventions", "[cmd][network]") {
   CHECK_THAT(refusal({"show", own, "--convention", "but"}), Contains("did you mean 'but-last'?"));
 }
 
+TEST_CASE("BitOps count the forward MACs three times, whatever a layer issues", "[cmd][network]") {
+  const TemporaryFolder folder;
+  const std::string file = write(folder, "mixed.yaml",
+                                 "network: mixed\nbatch: 3\nnodes:\n"
+                                 "  - input: {channels: 4, height: 9, width: 9}\n"
+                                 "  - conv: {channels: 8, kernel: 3, stride: 2}\n"
+                                 "  - conv-transpose: {channels: 4, kernel: 3, stride: 2}\n"
+                                 "  - depthwise: {kernel: 3, padding: 1}\n"
+                                 "  - reshape: {channels: 4, height: 81}\n"
+                                 "  - matmul: {heads: 2, inputs: [previous, previous]}\n"
+                                 "  - recurrent: {channels: 5}\n");
+  const json j = json::parse(run({"show", file, "--json", "-"}));
+  const auto macs = j["macs_per_sample_quantised"].get<std::uint64_t>();
+  // 4x4x8x36, the same pixels with the transposed kernel, 81 x 36, 2 x 81 x 81 x 2, 81 x 20 x 167.
+  CHECK(macs == 4608 + 4 * 4 * 8 * 4 * 9 + 81 * 36 + 2 * 81 * 81 * 2 + 81 * 20 * (162 + 5));
+  const CompareRow row =
+      run_compare(parse_compare_options({"--network", file, "--schedules", "static", "--iterations",
+                                         "10", "--cycles", "1"}))
+          .rows.front();
+  CHECK(row.bitops == u128{macs} * 3 * 10 * 192);
+  CHECK(row.gemms[0].macs_useful == row.gemms[1].macs_useful);
+  CHECK(row.gemms[0].macs_useful == row.gemms[2].macs_useful);
+  CHECK(row.macs_useful <= row.macs_issued);
+}
+
 TEST_CASE("network refuses wrong use in one line", "[cmd][network]") {
   CHECK_THAT(refusal({"lists"}), Contains("did you mean 'list'?"));
   CHECK_THAT(run({}, 2), Contains("validate"));

@@ -18,7 +18,7 @@ std::string mutated(std::string text, const std::string& other, std::mt19937_64&
       "\"",        "'",      "\t",     "\r\n",  "#",
       "|\n",       ">\n",    "!!int ", "\xff",  "\xc3",
       "? ",        "---\n",  "...\n",  "%TAG",  "<<: ",
-      "times",     "inputs", "nodes",  "null ", "\x00",
+      "times",     "inputs", "nodes",  "null ", std::string(1, '\0'),
       "4294967295"};
   const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const std::size_t changes = 1 + below(2);
