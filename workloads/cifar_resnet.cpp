@@ -82,7 +82,9 @@ Network make_network(const std::string& name, Convention convention) {
   for (const int classes : kClasses) {
     for (const int depth : kDepths) {
       if (name != network_name(depth, classes)) continue;
-      Network network = {name, cifar_resnet(depth, classes)};
+      Network network;
+      network.name = name;
+      network.layers = cifar_resnet(depth, classes);
       for (Layer& layer : network.layers) layer.quantised = quantised(layer, convention);
       return network;
     }

@@ -1,4 +1,6 @@
 // The shape of one layer.
+#include <utility>
+
 #include "golden/checked.hpp"
 #include "workloads/network.hpp"
 
@@ -10,12 +12,38 @@ constexpr std::uint64_t kMaxSize = 0xFFFF'FFFF;
 // Kernel, stride, padding, dilation: lowering walks over the taps of an axis.
 constexpr std::uint64_t kMaxWindow = 0xFFFF;
 
-std::uint64_t output_size(std::uint64_t in, std::uint64_t kernel, std::uint64_t stride,
-                          std::uint64_t pad, std::uint64_t dilation) {
-  if (kernel == 0 || stride == 0) return 0;  // refused by validate()
-  const std::uint64_t reach = dilation * (kernel - 1) + 1;
-  const std::uint64_t padded = in + 2 * pad;
-  return padded < reach ? 0 : (padded - reach) / stride + 1;
+// One axis of a window, as convolution and transposed convolution see it.
+struct Window {
+  std::uint64_t in, kernel, stride, pad, dilation, output_pad;  // pad: both ends together
+
+  std::uint64_t reach() const { return dilation * (kernel - 1) + 1; }
+  std::uint64_t convolved() const {
+    if (kernel == 0 || stride == 0) return 0;  // refused by validate()
+    return in + pad < reach() ? 0 : (in + pad - reach()) / stride + 1;
+  }
+  std::uint64_t transposed() const {
+    if (kernel == 0 || stride == 0 || in == 0) return 0;
+    const std::uint64_t full = (in - 1) * stride + reach() + output_pad;
+    return full > pad ? full - pad : 0;
+  }
+};
+
+Window vertical(const Layer& l) {
+  return {l.hi,       l.kh,          l.stride_h, l.pad_h + l.pad_bottom.value_or(l.pad_h),
+          l.dilation, l.output_pad_h};
+}
+
+Window horizontal(const Layer& l) {
+  return {l.wi,
+          l.kw,
+          l.stride_w,
+          l.pad_w + l.pad_right.value_or(l.pad_w),
+          l.dilation_w.value_or(l.dilation),
+          l.output_pad_w};
+}
+
+std::uint64_t size_after(const Layer& layer, const Window& window) {
+  return layer.kind == LayerKind::kTransposed ? window.transposed() : window.convolved();
 }
 
 std::uint64_t product(const Layer& layer, const char* what,
@@ -28,17 +56,35 @@ std::uint64_t product(const Layer& layer, const char* what,
 
 }  // namespace
 
-std::uint64_t Layer::ho() const { return output_size(hi, kh, stride_h, pad_h, dilation); }
-std::uint64_t Layer::wo() const { return output_size(wi, kw, stride_w, pad_w, dilation); }
+std::uint64_t Layer::ho() const { return size_after(*this, vertical(*this)); }
+std::uint64_t Layer::wo() const { return size_after(*this, horizontal(*this)); }
 
 std::uint64_t Layer::macs_per_sample() const {
   if (groups == 0) return 0;  // refused by validate()
-  return product(*this, "MACs", {ho(), wo(), cout, kh, kw, cin / groups});
+  // A transposed convolution multiplies every input pixel with the whole kernel.
+  const bool transposed = kind == LayerKind::kTransposed;
+  return product(*this, "MACs",
+                 {transposed ? hi : ho(), transposed ? wi : wo(), cout, kh, kw, cin / groups});
+}
+
+std::uint64_t Layer::weight_elements() const {
+  if (groups == 0) return 0;
+  return product(*this, "parameters", {cout, kh, kw, cin / groups});
 }
 
 std::uint64_t Layer::parameters() const {
-  if (groups == 0) return 0;
-  return product(*this, "parameters", {cout, kh, kw, cin / groups});
+  return kind == LayerKind::kMatmul || !weights_of.empty() ? 0 : weight_elements();
+}
+
+Layer Layer::mirrored() const {
+  Layer out = *this;
+  if (kind != LayerKind::kTransposed) return out;
+  out.kind = LayerKind::kWeight;
+  std::swap(out.cin, out.cout);
+  out.hi = ho();
+  out.wi = wo();
+  out.output_pad_h = out.output_pad_w = 0;
+  return out;
 }
 
 void Layer::validate() const {
@@ -58,7 +104,13 @@ void Layer::validate() const {
   check("horizontal stride", stride_w, 1, kMaxWindow);
   check("vertical padding", pad_h, 0, kMaxWindow);
   check("horizontal padding", pad_w, 0, kMaxWindow);
+  check("bottom padding", pad_bottom.value_or(pad_h), 0, kMaxWindow);
+  check("right padding", pad_right.value_or(pad_w), 0, kMaxWindow);
   check("dilation", dilation, 1, kMaxWindow);
+  check("horizontal dilation", dilation_w.value_or(dilation), 1, kMaxWindow);
+  const bool transposed = kind == LayerKind::kTransposed;
+  check("vertical output padding", output_pad_h, 0, transposed ? stride_h - 1 : 0);
+  check("horizontal output padding", output_pad_w, 0, transposed ? stride_w - 1 : 0);
   check("groups", groups, 1, kMaxSize);
   if (cin % groups != 0 || cout % groups != 0) {
     throw input_error("", 0, "layer '" + name + "', groups", std::to_string(groups),
@@ -70,21 +122,27 @@ void Layer::validate() const {
                       std::to_string(kh) + "x" + std::to_string(kw) + " with dilation " +
                           std::to_string(dilation),
                       "a kernel no larger than the padded input, " +
-                          std::to_string(hi + 2 * pad_h) + "x" + std::to_string(wi + 2 * pad_w));
+                          std::to_string(hi + vertical(*this).pad) + "x" +
+                          std::to_string(wi + horizontal(*this).pad));
   }
-  if (dense && (kh != 1 || kw != 1 || stride_h != 1 || stride_w != 1 || pad_h != 0 || pad_w != 0 ||
-                groups != 1)) {
+  const bool window = kh != 1 || kw != 1 || stride_h != 1 || stride_w != 1 ||
+                      vertical(*this).pad != 0 || horizontal(*this).pad != 0;
+  const bool plain = dense || kind == LayerKind::kMatmul || kind == LayerKind::kRecurrent;
+  if (plain && (window || (groups != 1 && kind != LayerKind::kMatmul))) {
     throw input_error("", 0, "layer '" + name + "', dense", "a kernel, stride, padding or groups",
                       "a 1x1 kernel, stride 1, no padding, one group");
   }
+  check("output height", ho(), 1, kMaxSize);
+  check("output width", wo(), 1, kMaxSize);
   (void)macs_per_sample();
   (void)parameters();
   (void)layer_tensors(*this, 1);
 }
 
 LayerTensors layer_tensors(const Layer& layer, std::uint64_t batch) {
+  const std::uint64_t copies = layer.kind == LayerKind::kMatmul ? batch : 1;
   return {product(layer, "input tensor", {batch, layer.cin, layer.hi, layer.wi}),
-          layer.parameters(),
+          product(layer, "weight tensor", {copies, layer.weight_elements()}),
           product(layer, "output tensor", {batch, layer.cout, layer.ho(), layer.wo()})};
 }
 

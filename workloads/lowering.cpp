@@ -57,27 +57,79 @@ struct Axis {
   }
 };
 
+// How the tensors of a layer take the places A and W of its three GEMMs.
+struct Widths {
+  Width a, w;
+};
+constexpr Widths kForwardWidths{Width::kForward, Width::kForward};
+constexpr Widths kGradientFirst{Width::kGradient, Width::kForward};
+constexpr Widths kGradientLast{Width::kForward, Width::kGradient};
+
 class Lowering {
  public:
-  Lowering(const Layer& layer, std::size_t index, std::uint64_t batch,
+  Lowering(const Layer& layer, std::size_t index, std::uint64_t batch, DxLowering lowering,
            std::vector<TrainingGemm>& out)
       : layer_(layer),
         index_(index),
         batch_(batch),
+        lowering_(lowering),
         vertical_{layer.hi, layer.ho(), layer.kh, layer.stride_h, layer.pad_h, layer.dilation},
-        horizontal_{layer.wi, layer.wo(), layer.kw, layer.stride_w, layer.pad_w, layer.dilation},
+        horizontal_{layer.wi,       layer.wo(),  layer.kw,
+                    layer.stride_w, layer.pad_w, layer.dilation_w.value_or(layer.dilation)},
         cg_(layer.cin / layer.groups),
         og_(layer.cout / layer.groups),
         pixels_(mul({batch, vertical_.out, horizontal_.out})),
         window_(mul({layer.kh, layer.kw, cg_})),
         useful_(mul({batch, vertical_.useful(), horizontal_.useful(), cg_, og_})),
+        count_(layer.groups),
         out_(out) {}
 
-  void forward() { add(GemmKind::kForward, {pixels_, og_, window_}, useful_); }
-  void dw() { add(GemmKind::kDw, {og_, window_, pixels_}, useful_); }
-  void dx_gemm() { add(GemmKind::kDx, {pixels_, window_, og_}, useful_); }
+  // X x W, G x W, G x X.
+  void convolution() {
+    gather(GemmKind::kForward, kForwardWidths);
+    scatter(GemmKind::kDx, kGradientFirst);
+    weights(kGradientFirst);
+  }
 
-  void dx_phases() {
+  // `layer` is the mirrored convolution: its input is Y here, its output is X. dW is X x G.
+  void transposed() {
+    scatter(GemmKind::kForward, kForwardWidths);
+    gather(GemmKind::kDx, kGradientFirst);
+    weights(kGradientLast);
+  }
+
+  // One product per sample and head. dB = A^T x G.
+  void matmul() {
+    const std::uint64_t rows = mul({vertical_.out, horizontal_.out});
+    count_ = mul({layer_.groups, batch_});
+    const std::uint64_t useful = mul({rows, og_, cg_});
+    add(GemmKind::kForward, {rows, og_, cg_}, useful, kForwardWidths);
+    add(GemmKind::kDx, {rows, cg_, og_}, useful, kGradientFirst);
+    add(GemmKind::kDw, {cg_, og_, rows}, useful, kGradientLast);
+  }
+
+  // Forward and dX wait for the step before; dW is a sum over steps of operands that are all known
+  // when the last dX is done, so one GEMM reduces over steps and batch.
+  void recurrent() {
+    const std::uint64_t steps = mul({vertical_.out, horizontal_.out});
+    const std::uint64_t useful = mul({batch_, og_, cg_});
+    count_ = steps;
+    add(GemmKind::kForward, {batch_, og_, cg_}, useful, kForwardWidths);
+    add(GemmKind::kDx, {batch_, cg_, og_}, useful, kGradientFirst);
+    count_ = 1;
+    weights(kGradientFirst);
+  }
+
+ private:
+  // Output pixels gather their window.
+  void gather(GemmKind kind, Widths widths) { add(kind, {pixels_, og_, window_}, useful_, widths); }
+
+  // Output pixels scatter into the input: by phases of the stride, or expanded.
+  void scatter(GemmKind kind, Widths widths) {
+    if (lowering_ == DxLowering::kGemm) {
+      add(kind, {pixels_, window_, og_}, useful_, widths);
+      return;
+    }
     const std::vector<Phase> rows = vertical_.phases();
     const std::vector<Phase> columns = horizontal_.phases();
     if (rows.size() * columns.size() > kMaxPhases) {
@@ -87,14 +139,14 @@ class Lowering {
     }
     for (const Phase& y : rows) {
       for (const Phase& x : columns) {
-        add(GemmKind::kDx,
-            {mul({batch_, y.positions, x.positions}), cg_, mul({y.taps, x.taps, og_})},
-            mul({batch_, y.useful, x.useful, cg_, og_}));
+        add(kind, {mul({batch_, y.positions, x.positions}), cg_, mul({y.taps, x.taps, og_})},
+            mul({batch_, y.useful, x.useful, cg_, og_}), widths);
       }
     }
   }
 
- private:
+  void weights(Widths widths) { add(GemmKind::kDw, {og_, window_, pixels_}, useful_, widths); }
+
   std::uint64_t mul(std::initializer_list<std::uint64_t> factors) const {
     const std::string field =
         "layer '" + layer_.name + "', size at batch " + std::to_string(batch_);
@@ -103,17 +155,16 @@ class Lowering {
     return out;
   }
 
-  void add(GemmKind kind, const Gemm& shape, std::uint64_t useful) {
+  void add(GemmKind kind, const Gemm& shape, std::uint64_t useful, Widths widths) {
     // What all descriptors issue must fit too, or every sum above this code could wrap.
-    (void)mul({shape.m, shape.n, shape.k, layer_.groups});
+    (void)mul({shape.m, shape.n, shape.k, count_});
     TrainingGemm gemm;
     gemm.layer = index_;
     gemm.kind = kind;
     gemm.shape = shape;
-    // A x W is X x W, G x W or G x X: only the gradient operand has gradient bits.
-    gemm.a = kind == GemmKind::kForward ? Width::kForward : Width::kGradient;
-    gemm.w = Width::kForward;
-    gemm.count = layer_.groups;
+    gemm.a = widths.a;
+    gemm.w = widths.w;
+    gemm.count = count_;
     gemm.macs_useful = useful;
     out_.push_back(gemm);
   }
@@ -121,11 +172,13 @@ class Lowering {
   const Layer& layer_;
   std::size_t index_;
   std::uint64_t batch_;
+  DxLowering lowering_;
   Axis vertical_, horizontal_;
   std::uint64_t cg_, og_;  // channels of one group
   std::uint64_t pixels_;   // P: output pixels of the batch
   std::uint64_t window_;   // kh*kw*Cg
   std::uint64_t useful_;   // MACs of one group without border zeros
+  std::uint64_t count_;    // equal descriptors
   std::vector<TrainingGemm>& out_;
 };
 
@@ -139,14 +192,22 @@ std::vector<TrainingGemm> training_gemms(const Network& network, std::uint64_t b
     const Layer& layer = network.layers[i];
     layer.validate();
     if (!layer.quantised) continue;
-    Lowering lowered(layer, i, batch, gemms);
-    lowered.forward();
-    if (lowering == DxLowering::kPhases) {
-      lowered.dx_phases();
-    } else {
-      lowered.dx_gemm();
+    const Layer unrolled = layer.mirrored();
+    Lowering lowered(unrolled, i, batch, lowering, gemms);
+    switch (layer.kind) {
+      case LayerKind::kWeight:
+        lowered.convolution();
+        break;
+      case LayerKind::kTransposed:
+        lowered.transposed();
+        break;
+      case LayerKind::kMatmul:
+        lowered.matmul();
+        break;
+      case LayerKind::kRecurrent:
+        lowered.recurrent();
+        break;
     }
-    lowered.dw();
   }
   return gemms;
 }

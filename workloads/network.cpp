@@ -15,6 +15,17 @@ std::uint64_t Network::macs_per_sample(bool quantised_only) const {
   return macs;
 }
 
+std::uint64_t Network::parameters() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers) {
+    sum = checked_add(sum, layer.parameters(), "parameters of the network");
+  }
+  for (const VectorOp& op : vector_ops) {
+    sum = checked_add(sum, op.parameters, "parameters of the network");
+  }
+  return sum;
+}
+
 std::string to_string(Convention convention) {
   switch (convention) {
     case Convention::kAll:

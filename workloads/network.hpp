@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,33 +10,69 @@
 
 namespace bitcycle {
 
-/// A convolution or dense layer; dense is a 1x1 convolution on a 1x1 image.
+/// What a layer's second operand is, and when its GEMMs can run.
+enum class LayerKind {
+  kWeight,      ///< convolution or dense: a weight, all positions of the batch in one GEMM
+  kTransposed,  ///< transposed convolution: the GEMMs of the mirrored convolution, exchanged
+  kMatmul,      ///< product of two activations: one GEMM per sample and head
+  kRecurrent,   ///< dense, but position t needs position t-1: one GEMM per step
+};
+
+/// GEMM work of a network. A dense layer is a 1x1 convolution; its rows are hi*wi positions. A
+/// matmul C = A B with H heads (A: M x K, B: K x N each) is a grouped dense layer with hi = M,
+/// cin = H*K, cout = H*N, groups = H, whose "weight" is B, new for every sample. A recurrent layer
+/// has hi = steps.
 struct Layer {
   std::string name;
   std::uint64_t cin = 1, cout = 1;  ///< channels (features for dense)
   std::uint64_t hi = 1, wi = 1;     ///< input height and width, pixels
   std::uint64_t kh = 1, kw = 1;     ///< kernel
   std::uint64_t stride_h = 1, stride_w = 1;
-  std::uint64_t pad_h = 0, pad_w = 0;
-  std::uint64_t dilation = 1;
-  std::uint64_t groups = 1;  ///< divides cin and cout; cin = depthwise
+  std::uint64_t pad_h = 0, pad_w = 0;  ///< top and left; also bottom and right unless given below
+  std::uint64_t dilation = 1;          ///< vertical; also horizontal unless given below
+  std::uint64_t groups = 1;            ///< divides cin and cout; cin = depthwise
   bool dense = false;
   bool first = false;       ///< reads the network's input (its dX is of no use)
   bool downsample = false;  ///< 1x1 convolution on a residual shortcut
   bool quantised = true;    ///< false = FP32 under the convention in force
+  LayerKind kind = LayerKind::kWeight;
+  std::optional<std::uint64_t> pad_bottom, pad_right;
+  std::optional<std::uint64_t> dilation_w;
+  std::uint64_t output_pad_h = 0, output_pad_w = 0;  ///< of a transposed convolution
+  std::string weights_of;  ///< layer whose weights this one uses too; "" = its own
 
   std::uint64_t ho() const;
   std::uint64_t wo() const;
   /// Multiply-accumulates of the forward GEMM for one sample, padding included.
   std::uint64_t macs_per_sample() const;
-  std::uint64_t parameters() const;  ///< weights, without bias
+  /// Elements of the second operand: weights without bias, or B of a matmul (of one sample).
+  std::uint64_t weight_elements() const;
+  /// Trained weights that this layer owns, without bias: 0 for a matmul and for shared weights.
+  std::uint64_t parameters() const;
+  /// The forward convolution whose dX GEMMs are this transposed convolution's forward GEMMs:
+  /// input and output exchanged. The layer itself if it is of another kind.
+  Layer mirrored() const;
   /// Throws InputError naming the layer: zero sizes, channels or pixels of 2^32 and more, kernel,
   /// stride, padding or dilation over 65,535, kernel larger than the padded input, groups that do
-  /// not divide, products over 64 bits.
+  /// not divide, a dense layer, matmul or recurrent layer with a window, products over 64 bits.
   void validate() const;
 };
 
-/// Which layers a paper quantises.
+/// FP32 work around the GEMMs, of one sample: what a cost model of the vector unit needs.
+struct VectorOp {
+  std::string name;                ///< node, or NODE.bias, NODE.gradients, NODE.cell
+  std::string op;                  ///< "batch-norm", "relu", "spmm", ...
+  std::uint64_t elements_in = 0;   ///< elements read forward, each tensor once
+  std::uint64_t elements_out = 0;  ///< elements written forward
+  std::uint64_t parameters = 0;    ///< trained, FP32, whatever the batch
+  std::uint64_t forward_ops = 0;   ///< FP32 operations; an exp, division or root counts as one
+  std::uint64_t backward_ops = 0;  ///< gradients of inputs and parameters
+  std::uint64_t indices = 0;       ///< integers read beside the elements: edges, tokens, arg max
+  std::string rule;                ///< how the operations follow, for people
+  bool quantised = false;          ///< its input has the forward width under the convention
+};
+
+/// Conventions of the two CPT trainers and "all"; a network may define more, see graph.hpp.
 enum class Convention {
   kAll,          ///< every layer, also first and last
   kCptCifar,     ///< CPT's CIFAR trainer: all convolutions; the fc layer is FP32
@@ -45,8 +82,16 @@ enum class Convention {
 struct Network {
   std::string name;
   std::vector<Layer> layers;
+  std::vector<VectorOp> vector_ops;
+  std::string title, source;
+  std::string sample = "sample";   ///< what one sample is
+  std::uint64_t batch = 128;       ///< the usual batch
+  std::string convention = "all";  ///< in force
+  std::string convention_text;     ///< what it means
   /// Forward MACs per sample over the quantised layers (or all with `quantised_only` false).
   std::uint64_t macs_per_sample(bool quantised_only = true) const;
+  /// Trained parameters: weights, biases, norms, embeddings.
+  std::uint64_t parameters() const;
 };
 
 enum class GemmKind { kForward, kDx, kDw };
@@ -68,8 +113,8 @@ struct TrainingGemm {
 
 /// Tensor sizes of one GEMM of a layer, unexpanded, in elements, for the given batch.
 struct LayerTensors {
-  std::uint64_t input = 0;   ///< X: batch*cin*hi*wi
-  std::uint64_t weight = 0;  ///< W
+  std::uint64_t input = 0;   ///< X (A of a matmul): batch*cin*hi*wi
+  std::uint64_t weight = 0;  ///< W; batch times as much for a matmul
   std::uint64_t output = 0;  ///< Y: batch*cout*ho*wo
 };
 LayerTensors layer_tensors(const Layer& layer, std::uint64_t batch);

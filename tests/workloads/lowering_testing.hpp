@@ -8,6 +8,14 @@
 
 namespace bitcycle {
 
+/// A network of one layer.
+inline Network network_of(const Layer& layer) {
+  Network network;
+  network.name = "one";
+  network.layers = {layer};
+  return network;
+}
+
 inline std::vector<TrainingGemm> of_kind(const std::vector<TrainingGemm>& gemms, GemmKind kind) {
   std::vector<TrainingGemm> out;
   for (const TrainingGemm& gemm : gemms) {

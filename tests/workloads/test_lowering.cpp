@@ -80,7 +80,7 @@ TEST_CASE("useful MACs equal an enumeration of products, the same for all three 
     for_each_product(layer, [&pairs](std::uint64_t, std::uint64_t) { ++pairs; });
     const std::uint64_t expected = pairs * batch * layer.cin * layer.cout / layer.groups;
     for (const DxLowering lowering : {DxLowering::kPhases, DxLowering::kGemm}) {
-      const auto gemms = training_gemms({"one", {layer}}, batch, lowering);
+      const auto gemms = training_gemms(network_of(layer), batch, lowering);
       for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
         INFO(to_string(kind) << (lowering == DxLowering::kGemm ? " gemm" : " phases"));
         REQUIRE(useful(of_kind(gemms, kind)) == expected);
@@ -135,7 +135,7 @@ TEST_CASE("dX phases equal a walk over all input pixels", "[lowering][random]") 
         if (gemm.shape.k > 0) expected.push_back(gemm);
       }
     }
-    const auto found = of_kind(training_gemms({"one", {layer}}, batch), GemmKind::kDx);
+    const auto found = of_kind(training_gemms(network_of(layer), batch), GemmKind::kDx);
     REQUIRE(found.size() == expected.size());
     for (std::size_t j = 0; j < found.size(); ++j) {
       INFO("phase " << j);
@@ -155,7 +155,7 @@ TEST_CASE("a convolution lowers to the table's shapes", "[lowering]") {
   layer.kh = layer.kw = 3;
   layer.stride_h = layer.stride_w = 2;
   layer.pad_h = layer.pad_w = 1;
-  const auto gemms = training_gemms({"one", {layer}}, 128);
+  const auto gemms = training_gemms(network_of(layer), 128);
   REQUIRE(gemms.size() == 6);
   const std::uint64_t pixels = 128 * 16 * 16;
   CHECK(gemms[0].shape == Gemm{pixels, 32, 144});
@@ -165,7 +165,7 @@ TEST_CASE("a convolution lowers to the table's shapes", "[lowering]") {
   CHECK(gemms[3].shape == Gemm{pixels, 16, 64});
   CHECK(gemms[4].shape == Gemm{pixels, 16, 128});
   CHECK(gemms[5].shape == Gemm{32, 144, pixels});
-  const auto plain = training_gemms({"one", {layer}}, 128, DxLowering::kGemm);
+  const auto plain = training_gemms(network_of(layer), 128, DxLowering::kGemm);
   REQUIRE(plain.size() == 3);
   CHECK(plain[1].shape == Gemm{pixels, 144, 32});
 }
@@ -176,7 +176,7 @@ TEST_CASE("a dense layer lowers to the table's shapes", "[lowering]") {
   layer.cin = 64;
   layer.cout = 10;
   layer.dense = true;
-  const auto gemms = training_gemms({"one", {layer}}, 128);
+  const auto gemms = training_gemms(network_of(layer), 128);
   REQUIRE(gemms.size() == 3);
   CHECK(gemms[0].shape == Gemm{128, 10, 64});
   CHECK(gemms[1].shape == Gemm{128, 64, 10});
@@ -191,7 +191,7 @@ TEST_CASE("a depthwise convolution gives one descriptor per channel", "[lowering
   layer.hi = layer.wi = 8;
   layer.kh = layer.kw = 3;
   layer.pad_h = layer.pad_w = 1;
-  const auto gemms = training_gemms({"one", {layer}}, 2);
+  const auto gemms = training_gemms(network_of(layer), 2);
   REQUIRE(gemms.size() == 3);
   CHECK(gemms[0].shape == Gemm{128, 1, 9});
   CHECK(gemms[1].shape == Gemm{128, 1, 9});
@@ -206,7 +206,7 @@ TEST_CASE("phases in which no tap falls get no descriptor", "[lowering]") {
   layer.cout = 32;
   layer.hi = layer.wi = 32;
   layer.stride_h = layer.stride_w = 2;
-  const auto dx = of_kind(training_gemms({"one", {layer}}, 1), GemmKind::kDx);
+  const auto dx = of_kind(training_gemms(network_of(layer), 1), GemmKind::kDx);
   REQUIRE(dx.size() == 1);
   CHECK(dx[0].shape == Gemm{256, 16, 32});
 }
@@ -232,7 +232,7 @@ TEST_CASE("issued dX exceeds forward exactly where stride times output is not th
     layer.kh = layer.kw = kernel;
     layer.stride_h = layer.stride_w = stride;
     layer.pad_h = layer.pad_w = pad;
-    const auto gemms = training_gemms({"one", {layer}}, 1);
+    const auto gemms = training_gemms(network_of(layer), 1);
     CHECK(issued(of_kind(gemms, GemmKind::kForward)) == issued(of_kind(gemms, GemmKind::kDw)));
     return static_cast<double>(issued(of_kind(gemms, GemmKind::kDx))) /
            static_cast<double>(issued(of_kind(gemms, GemmKind::kForward)));
@@ -265,13 +265,11 @@ TEST_CASE("an impossible batch or size is refused and the message names the laye
   layer.name = "huge";
   layer.hi = layer.wi = 4096;
   layer.kh = layer.kw = layer.stride_h = layer.stride_w = 1024;
-  CHECK_THAT(error_text([&] {
-               training_gemms({"one", {layer}}, 1);
-             }),
+  CHECK_THAT(error_text([&] { training_gemms(network_of(layer), 1); }),
              Contains("layer 'huge', dX phases") && Contains("dx=gemm"));
-  CHECK(training_gemms({"one", {layer}}, 1, DxLowering::kGemm).size() == 3);
+  CHECK(training_gemms(network_of(layer), 1, DxLowering::kGemm).size() == 3);
   layer.groups = 2;
-  CHECK_THAT(error_text([&] { training_gemms({"one", {layer}}, 1); }), Contains("groups"));
+  CHECK_THAT(error_text([&] { training_gemms(network_of(layer), 1); }), Contains("groups"));
 }
 
 }  // namespace
