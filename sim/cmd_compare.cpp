@@ -34,7 +34,9 @@ po::options_description describe() {
   const auto free_text = [] { return po::value<std::string>(); };
   auto add = out.add_options();
   add("help,h", "this text");
-  add("network", text("resnet74-cifar10"), "networks, separated by commas");
+  add("network", text("resnet74-cifar10"),
+      "networks, separated by commas: names of 'bitcycle network list', FILE.yaml or "
+      "FILE.yaml#NAME");
   add("gemm", free_text(), "M,N,K: one dense layer with this forward GEMM, in place of a network");
   add("schedules", free_text(), "names, separated by commas, or all (the default)");
   add("schedule-file", free_text(), "a schedule of your own: CSV of iteration,bits,grad_bits");
@@ -44,11 +46,12 @@ po::options_description describe() {
   add("cycles", text("8"), "cycles n of a schedule");
   add("cycle-length", text("floor"), "iterations of a cycle: floor (of N/n) or floor+1");
   add("iterations", text("64000"), "training iterations N");
-  add("batch", text("128"), "images of an iteration");
+  add("batch", free_text(), "samples of an iteration; without it the network's own");
   add("arch", text("serial-1x1"), "arrays: presets or YAML files, separated by commas, or all");
   add("baseline", free_text(), "static:BITS/GRAD; without it static at the top of each bit range");
   add("reference", text("fixed-8x8"), "array whose static 8/8 cycles are the second yardstick");
-  add("convention", text("cpt-cifar"), "which layers are quantised: all, cpt-cifar, cpt-imagenet");
+  add("convention", free_text(),
+      "which layers are quantised: all, or one that the network names; without it its first one");
   add("lowering", text("dx=phases"), "how dX becomes GEMMs: dx=phases or dx=gemm");
   add("operand-order", text("best"), "best (fewer cycles, per descriptor) or table");
   add("clock-mhz", text("500"), "clock of every array, MHz");
@@ -71,7 +74,7 @@ std::string usage() {
   std::ostringstream out;
   out << "bitcycle compare: what each precision schedule costs in BitOps, cycles and energy\n\n"
       << describe() << "\n"
-      << kExample << "\nnetworks: " << join(network_names())
+      << kExample << "\nnetworks: 'bitcycle network list' prints them"
       << "\nschedules: " << join(schedule_names()) << "\narrays: ";
   std::vector<std::string> arrays;
   for (const auto& preset : array_presets()) arrays.push_back(preset.name);
@@ -126,8 +129,10 @@ CompareOptions options_from(const po::variables_map& values) {
     o.gemm = parse_gemm(text("gemm"));
   } else {
     o.networks = parse_list(text("network"), "--network");
-    o.batch = parse_count(text("batch"), "--batch", 1, kMostBatch);
-    o.convention = parse_convention(text("convention"));
+    if (is_given(values, "batch")) {
+      o.batch = parse_count(text("batch"), "--batch", 1, kMostBatch);
+    }
+    o.convention = text("convention");
     o.lowering = parse_lowering(text("lowering"));
   }
   o.schedule_file = text("schedule-file");

@@ -121,20 +121,21 @@ class Job {
     }
     if (!options_.accuracy_file.empty()) join_metrics();
     result_.assumptions =
-        compare_assumptions(options_, table_, energy_shown_, file_ ? &*file_ : nullptr);
+        compare_assumptions(options_, workloads_, table_, energy_shown_, file_ ? &*file_ : nullptr);
     return std::move(result_);
   }
 
  private:
   void make_networks() {
     if (options_.networks.empty()) {
-      throw input_error("", 0, "--network", "nothing", join(network_names()));
+      throw input_error("", 0, "--network", "nothing", "names of 'bitcycle network list'");
     }
     std::set<std::string> seen;
     for (const auto& name : options_.networks) {
       if (!seen.insert(name).second) continue;
-      workloads_.push_back(make_workload(make_network(name, options_.convention), options_.batch,
-                                         options_.lowering));
+      const Network network = make_network(name, options_.convention);
+      workloads_.push_back(
+          make_workload(network, options_.batch.value_or(network.batch), options_.lowering));
     }
   }
 
@@ -251,7 +252,7 @@ class Job {
     row.cycles_n = entry.cycles_n;
     row.cycle_length = entry.cycle_length;
     row.iterations = s.iterations;
-    row.convention = to_string(options_.gemm ? Convention::kAll : options_.convention);
+    row.convention = costs.workload().convention;
     row.lowering = to_string(options_.lowering);
     row.operand_order = to_string(options_.operand_order);
     row.sum_bits = fit_64(s.sum_bits(), "sum of bits");

@@ -36,11 +36,11 @@ struct CompareOptions {
   std::uint64_t cycles = 8;
   CycleLength cycle_length = CycleLength::kFloor;
   std::uint64_t iterations = 64000;
-  std::uint64_t batch = 128;
+  std::optional<std::uint64_t> batch;  ///< samples per iteration; unset = each network's own
   std::vector<std::string> archs = {"serial-1x1"};  ///< presets or YAML files; {"all"} = presets
   std::optional<BitPair> baseline;      ///< static; unset = qmax and grad_max of each range
   std::string reference = "fixed-8x8";  ///< its static 8/8 cycles are the second yardstick
-  Convention convention = Convention::kCptCifar;
+  std::string convention;               ///< which layers are quantised; "" = each network's own
   DxLowering lowering = DxLowering::kPhases;
   OperandOrder operand_order = OperandOrder::kBest;
   double clock_hz = 500e6;

@@ -12,17 +12,25 @@ std::string dx_text(DxLowering lowering) {
              : "dX runs as one GEMM over expanded columns; col2im is vector work, not modelled";
 }
 
-std::string convention_text(const CompareOptions& options) {
-  if (options.gemm) return "a single GEMM has no FP32 layers";
-  switch (options.convention) {
-    case Convention::kAll:
-      return "every layer is quantised, also first and last";
-    case Convention::kCptCifar:
-      return "as CPT's CIFAR trainer: all convolutions are quantised, the fc layer is FP32";
-    case Convention::kCptImagenet:
-      return "as CPT's ImageNet trainer: first convolution, 1x1 downsample and fc are FP32";
+// One convention for all networks, or each its own.
+Assumption convention_of(const CompareOptions& options, const std::vector<Workload>& workloads) {
+  if (options.gemm) return {"convention", "all", "a single GEMM has no FP32 layers", ""};
+  const Workload& first = workloads.front();
+  Assumption out{"convention", first.convention, first.convention_text, ""};
+  for (const Workload& workload : workloads) {
+    if (workload.convention == first.convention &&
+        workload.convention_text == first.convention_text) {
+      continue;
+    }
+    out.value = "of each network";
+    out.text.clear();
+    for (const Workload& each : workloads) {
+      out.text += fmt::format("{}{}: {}, {}", out.text.empty() ? "" : "; ", each.name,
+                              each.convention, each.convention_text);
+    }
+    break;
   }
-  return "";
+  return out;
 }
 
 std::string energy_value(const EnergyEntry& e) {
@@ -63,8 +71,10 @@ std::string file_text(const CompareOptions& options, const BitRange& own) {
 
 }  // namespace
 
-std::vector<Assumption> compare_assumptions(const CompareOptions& options, const EnergyTable& table,
-                                            bool energy_shown, const ScheduleSummary* file) {
+std::vector<Assumption> compare_assumptions(const CompareOptions& options,
+                                            const std::vector<Workload>& workloads,
+                                            const EnergyTable& table, bool energy_shown,
+                                            const ScheduleSummary* file) {
   std::vector<Assumption> out;
   const auto add = [&](const char* key, const std::string& value, const std::string& text) {
     out.push_back({key, value, text, ""});
@@ -95,8 +105,7 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options, const
         file_text(options, range_of(*file)));
   }
   add("reference", options.reference, "static 8/8 on this array; cycles_vs_reference is to it");
-  add("convention", to_string(options.gemm ? Convention::kAll : options.convention),
-      convention_text(options));
+  out.push_back(convention_of(options, workloads));
   add("lowering", to_string(options.lowering), dx_text(options.lowering));
   add("operand_order", to_string(options.operand_order),
       options.operand_order == OperandOrder::kBest

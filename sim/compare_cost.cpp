@@ -89,6 +89,8 @@ Workload make_workload(const Network& network, std::uint64_t batch, DxLowering l
   Workload out;
   out.name = network.name;
   out.batch = batch;
+  out.convention = network.convention;
+  out.convention_text = network.convention_text;
   const std::vector<TrainingGemm> gemms = training_gemms(network, batch, lowering);
   if (gemms.empty()) {
     throw input_error("", 0, "--network", network.name + " without any quantised layer",
@@ -121,9 +123,10 @@ Workload make_workload(const Network& network, std::uint64_t batch, DxLowering l
     add_traffic(out, layer_tensors(network.layers[i], batch), kinds[i]);
     const Layer& layer = network.layers[i];
     if (layer.first && layer.quantised) {
-      out.first_layer = layer.name;
-      out.first_layer_macs = static_cast<double>(layer.macs_per_sample()) /
-                             static_cast<double>(network.macs_per_sample());
+      // Two layers may read the input, as in a mean aggregator with a self term.
+      out.first_layer += (out.first_layer.empty() ? "" : ", ") + layer.name;
+      out.first_layer_macs += static_cast<double>(layer.macs_per_sample()) /
+                              static_cast<double>(network.macs_per_sample());
     }
   }
   return out;

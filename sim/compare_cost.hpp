@@ -37,6 +37,7 @@ struct TensorTraffic {
 struct Workload {
   std::string name;
   std::uint64_t batch = 0;
+  std::string convention = "all", convention_text;
   std::uint64_t forward_macs = 0;  ///< per iteration: the papers' MAC count
   std::string first_layer;
   double first_layer_macs = 0.0;  ///< share of forward_macs

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/compare.hpp"
+#include "sim/compare_cost.hpp"
 
 namespace bitcycle {
 
@@ -50,7 +51,9 @@ MetricFile read_metrics(const std::string& path, const std::vector<std::string>&
 
 /// Everything that is assumed, left out or chosen, in the order of the report. `file` is the
 /// schedule file as read, or null.
-std::vector<Assumption> compare_assumptions(const CompareOptions& options, const EnergyTable& table,
-                                            bool energy_shown, const ScheduleSummary* file);
+std::vector<Assumption> compare_assumptions(const CompareOptions& options,
+                                            const std::vector<Workload>& workloads,
+                                            const EnergyTable& table, bool energy_shown,
+                                            const ScheduleSummary* file);
 
 }  // namespace bitcycle

@@ -122,8 +122,10 @@ LayerTensors layer_tensors(const Layer& layer, std::uint64_t batch);
 /// Names known to make_network, for messages and `--help`.
 std::vector<std::string> network_names();
 
-/// "resnet74-cifar10" and its family (20, 32, 38, 56, 74, 110, 152; cifar10 or cifar100), built
-/// from the structure (6n+2). Throws InputError with a suggestion for an unknown name.
+/// A network of the library or of a network file ("FILE.yaml", "FILE.yaml#NAME") under a convention
+/// ("" = the network's own first one). Throws InputError with a suggestion for an unknown name or
+/// convention, and for a file that cannot be used. See network_library.hpp for its graph.
+Network make_network(const std::string& name, const std::string& convention = "");
 Network make_network(const std::string& name, Convention convention);
 
 /// All GEMMs of one training iteration: forward, dX, dW of every quantised layer, by DESIGN's

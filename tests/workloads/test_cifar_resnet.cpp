@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "tests/workloads/cifar_resnet_reference.hpp"
 #include "tests/workloads/error_text.hpp"
 #include "workloads/network.hpp"
 
@@ -44,20 +45,41 @@ TEST_CASE("published GBitOPs of static 8/8 are reproduced within the reading err
   }
 }
 
-TEST_CASE("every network of the list is built, valid and 6n+2 deep", "[network]") {
-  CHECK(network_names().size() == 14);
-  for (const std::string& name : network_names()) {
-    INFO(name);
-    const Network network = make_network(name, Convention::kAll);
-    CHECK(network.name == name);
-    std::size_t depth = 0;
-    for (const Layer& layer : network.layers) {
-      CHECK_NOTHROW(layer.validate());
-      if (!layer.downsample) ++depth;
+TEST_CASE("the file of CIFAR ResNets equals the generator, layer by layer", "[network]") {
+  for (const int classes : {10, 100}) {
+    for (const int depth : {8, 20, 32, 38, 56, 74, 110, 152, 164}) {
+      for (const Convention c :
+           {Convention::kAll, Convention::kCptCifar, Convention::kCptImagenet}) {
+        const std::string name = "resnet" + std::to_string(depth) + (depth == 164 ? "-basic" : "") +
+                                 "-cifar" + std::to_string(classes);
+        INFO(name << " " << to_string(c));
+        const Network network = make_network(name, c);
+        const std::vector<Layer> expected = cifar_resnet_reference(depth, classes, c);
+        CHECK(network.name == name);
+        CHECK(network.batch == 128);
+        REQUIRE(network.layers.size() == expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const Layer& a = network.layers[i];
+          const Layer& b = expected[i];
+          INFO(b.name);
+          CHECK(a.name == b.name);
+          CHECK_NOTHROW(a.validate());
+          for (const auto field :
+               {&Layer::cin, &Layer::cout, &Layer::hi, &Layer::wi, &Layer::kh, &Layer::kw,
+                &Layer::stride_h, &Layer::stride_w, &Layer::pad_h, &Layer::pad_w, &Layer::dilation,
+                &Layer::groups, &Layer::output_pad_h, &Layer::output_pad_w}) {
+            CHECK(a.*field == b.*field);
+          }
+          for (const auto flag :
+               {&Layer::dense, &Layer::first, &Layer::downsample, &Layer::quantised}) {
+            CHECK(a.*flag == b.*flag);
+          }
+          CHECK(a.kind == b.kind);
+          CHECK_FALSE(a.pad_bottom.has_value());
+          CHECK_FALSE(a.pad_right.has_value());
+        }
+      }
     }
-    CHECK("resnet" + std::to_string(depth) == name.substr(0, name.find('-')));
-    CHECK(network.layers.front().first);
-    CHECK(network.layers.back().dense);
   }
 }
 

@@ -1,15 +1,9 @@
 // The CIFAR ResNets of He et al. (arXiv 1512.03385, section 4.2), 6n+2 layers deep, with the 1x1
 // convolutions on the shortcuts that the trainers of CPT use.
-#include <array>
-
-#include "golden/error.hpp"
-#include "workloads/network.hpp"
+#include "tests/workloads/cifar_resnet_reference.hpp"
 
 namespace bitcycle {
 namespace {
-
-constexpr std::array<int, 7> kDepths = {20, 32, 38, 56, 74, 110, 152};
-constexpr std::array<int, 2> kClasses = {10, 100};
 
 Layer convolution(const std::string& name, std::uint64_t cin, std::uint64_t cout,
                   std::uint64_t size, std::uint64_t kernel, std::uint64_t stride) {
@@ -64,33 +58,12 @@ bool quantised(const Layer& layer, Convention convention) {
   return true;
 }
 
-std::string network_name(int depth, int classes) {
-  return "resnet" + std::to_string(depth) + "-cifar" + std::to_string(classes);
-}
-
 }  // namespace
 
-std::vector<std::string> network_names() {
-  std::vector<std::string> names;
-  for (const int classes : kClasses) {
-    for (const int depth : kDepths) names.push_back(network_name(depth, classes));
-  }
-  return names;
-}
-
-Network make_network(const std::string& name, Convention convention) {
-  for (const int classes : kClasses) {
-    for (const int depth : kDepths) {
-      if (name != network_name(depth, classes)) continue;
-      Network network;
-      network.name = name;
-      network.layers = cifar_resnet(depth, classes);
-      for (Layer& layer : network.layers) layer.quantised = quantised(layer, convention);
-      return network;
-    }
-  }
-  throw input_error("", 0, "network", "'" + name + "'" + suggestion(name, network_names()),
-                    join(network_names()));
+std::vector<Layer> cifar_resnet_reference(int depth, int classes, Convention convention) {
+  std::vector<Layer> layers = cifar_resnet(depth, classes);
+  for (Layer& layer : layers) layer.quantised = quantised(layer, convention);
+  return layers;
 }
 
 }  // namespace bitcycle
