@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,5 +42,19 @@ ImportedLayers read_timeloop(const std::vector<std::string>& paths, const Import
 /// One problem from text, appended to `out`.
 void parse_timeloop(const std::string& text, const std::string& path, const ImportOptions& options,
                     ImportedLayers& out);
+
+/// Text that may be a network's name: no blanks, slashes or quotes, at most 100 characters.
+std::string graph_name(const std::string& text);
+
+/// Gives nodes names that are unique in a graph.
+class NodeNames {
+ public:
+  /// `text` with _ for blanks and *, at most 150 characters, and a number if it was taken.
+  std::string unique(const std::string& text);
+
+ private:
+  std::set<std::string> taken_;
+  std::map<std::string, std::size_t> next_;
+};
 
 }  // namespace bitcycle

@@ -43,10 +43,10 @@ enum class Column {
   kOther,  // named, but of no meaning here
   kEmpty,  // no name
 };
-constexpr std::array kConvolution = {Column::kName,         Column::kHeight,      Column::kWidth,
+constexpr std::array kConvColumns = {Column::kName,         Column::kHeight,      Column::kWidth,
                                      Column::kKernelHeight, Column::kKernelWidth, Column::kChannels,
                                      Column::kFilters,      Column::kStride};
-constexpr std::array kGemm = {Column::kName, Column::kM, Column::kN, Column::kK};
+constexpr std::array kGemmColumns = {Column::kName, Column::kM, Column::kN, Column::kK};
 
 const char* text_of(Column column) {
   switch (column) {
@@ -180,7 +180,6 @@ class Reader {
     if (out_.layers.empty()) {
       throw input_error(path_, line_, "topology", "no layers", kForms);
     }
-    out_.layers.front().layer.first = true;
     finish_notes();
     return std::move(out_);
   }
@@ -236,12 +235,12 @@ class Reader {
       return std::all_of(required.begin(), required.end(),
                          [&](Column c) { return seen.count(c) != 0; });
     };
-    if (has_all(kConvolution) && has_all(kGemm)) {
+    if (has_all(kConvColumns) && has_all(kGemmColumns)) {
       fail("header", "columns of both forms", kForms);
     }
-    if (has_all(kConvolution)) {
+    if (has_all(kConvColumns)) {
       form_ = Form::kConvolution;
-    } else if (has_all(kGemm)) {
+    } else if (has_all(kGemmColumns)) {
       form_ = Form::kGemm;
     } else {
       header_by_position(fields, columns);
@@ -264,12 +263,12 @@ class Reader {
       }
       return true;
     };
-    if (fits(kConvolution)) {
+    if (fits(kConvColumns)) {
       form_ = Form::kConvolution;
-      columns_.assign(kConvolution.begin(), kConvolution.end());
-    } else if (fits(kGemm)) {
+      columns_.assign(kConvColumns.begin(), kConvColumns.end());
+    } else if (fits(kGemmColumns)) {
       form_ = Form::kGemm;
-      columns_.assign(kGemm.begin(), kGemm.end());
+      columns_.assign(kGemmColumns.begin(), kGemmColumns.end());
     } else {
       std::string shown;
       for (const auto field : fields) shown += (shown.empty() ? "" : ",") + std::string(field);
@@ -288,13 +287,13 @@ class Reader {
     const bool gemm = filled <= 6;
     form_ = gemm ? Form::kGemm : Form::kConvolution;
     if (gemm) {
-      columns_.assign(kGemm.begin(), kGemm.end());
+      columns_.assign(kGemmColumns.begin(), kGemmColumns.end());
       // The newest SCALE-Sim has a batch (or, older, a sparsity ratio) in the fifth column.
       columns_.push_back(fields.size() > 4 && fields[4].find(':') != std::string_view::npos
                              ? Column::kSparsity
                              : Column::kBatch);
     } else {
-      columns_.assign(kConvolution.begin(), kConvolution.end());
+      columns_.assign(kConvColumns.begin(), kConvColumns.end());
       if (filled > 8 && fields[8].find(':') == std::string_view::npos) {
         columns_.push_back(Column::kStrideWidth);
       }
@@ -412,8 +411,8 @@ class Reader {
            "no larger than the IFMAP, " + std::to_string(layer.hi) + "x" +
                std::to_string(layer.wi) + " (add the padding to the IFMAP)");
     }
-    layer.hi = resized(layer.hi, layer.kh, layer.stride_h);
-    layer.wi = resized(layer.wi, layer.kw, layer.stride_w);
+    layer.pad_bottom = overhang(layer.hi, layer.kh, layer.stride_h);
+    layer.pad_right = overhang(layer.wi, layer.kw, layer.stride_w);
     layer.dense = layer.hi == 1 && layer.wi == 1 && layer.kh == 1 && layer.kw == 1 &&
                   layer.stride_h == 1 && layer.stride_w == 1 && layer.groups == 1;
   }
@@ -427,13 +426,13 @@ class Reader {
     layer.cout = checked_mul(layer.cout, layer.cin, what.c_str());
   }
 
-  // SCALE-Sim rounds the output size up: its last window hangs over the edge. Here the image grows
-  // by the missing rows; with `floor` it stays as it is.
-  std::uint64_t resized(std::uint64_t size, std::uint64_t kernel, std::uint64_t stride) {
+  // SCALE-Sim rounds the output size up: its last window hangs over the edge by this much, which is
+  // padding here. With `floor` there is none.
+  std::uint64_t overhang(std::uint64_t size, std::uint64_t kernel, std::uint64_t stride) {
     const std::uint64_t left = (size - kernel) % stride;
-    if (left == 0) return size;
+    if (left == 0) return 0;
     ++partial_windows_;
-    return options_.output_size == OutputSize::kCeil ? size + (stride - left) : size;
+    return options_.output_size == OutputSize::kCeil ? stride - left : 0;
   }
 
   std::string unique(const std::string& name) {

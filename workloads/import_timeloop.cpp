@@ -420,17 +420,10 @@ class Reader {
     }
     layer.stride_w = size("wstride");
     layer.stride_h = size("hstride");
-    const std::uint64_t dilation_w = size("wdilation");
-    const std::uint64_t dilation_h = size("hdilation");
-    if (layer.kw > 1 && layer.kh > 1 && dilation_w != dilation_h) {
-      fail(line_, "dilation",
-           "Wdilation " + std::to_string(dilation_w) + ", Hdilation " + std::to_string(dilation_h),
-           "one dilation for both axes");
-    }
-    layer.dilation = layer.kw > 1 ? dilation_w : dilation_h;
-    if (layer.kw == 1 && layer.kh == 1) layer.dilation = 1;
+    layer.dilation = size("hdilation");
+    layer.dilation_w = size("wdilation");
     // Padding is no part of the form: the input is what the output needs.
-    layer.wi = (size("P") - 1) * layer.stride_w + (layer.kw - 1) * layer.dilation + 1;
+    layer.wi = (size("P") - 1) * layer.stride_w + (layer.kw - 1) * *layer.dilation_w + 1;
     layer.hi = (size("Q") - 1) * layer.stride_h + (layer.kh - 1) * layer.dilation + 1;
     const std::uint64_t groups = size("G");
     if (has('K') || has('M')) {
@@ -539,7 +532,6 @@ ImportedLayers read_timeloop(const std::vector<std::string>& paths, const Import
     const int n = ++copies[row.layer.name];
     if (n > 1) row.layer.name += "_" + std::to_string(n);
   }
-  if (!out.layers.empty()) out.layers.front().layer.first = true;
   out.name = std::filesystem::path(paths.front()).stem().string();
   out.notes.emplace_back("padding: no part of the form; input sizes follow from P, Q, R, S");
   return out;
