@@ -11,6 +11,7 @@
 #include "sim/cli.hpp"
 #include "sim/cmd_compare.hpp"
 #include "sim/cmd_cosim.hpp"
+#include "sim/cmd_network.hpp"
 #include "sim/cmd_schedule.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"compare", bitcycle::cmd_compare, "cost of precision schedules: BitOps, cycles, energy"},
     {"schedule", bitcycle::cmd_schedule, "one precision schedule: summary, CSV, plot"},
+    {"network", bitcycle::cmd_network, "networks and network files: list, show, validate"},
     {"cosim", bitcycle::cmd_cosim, "RTL and SystemC model in lockstep, against golden and formula"},
     {"verilate", bitcycle::cmd_verilate, "build the RTL of an array ahead of time"},
 };

@@ -38,7 +38,7 @@ enum class Op {
   kMatmul,         ///< inputs A and B, neither a weight; [heads]. With H heads, A is H*K x M x 1.
                    ///< kind "nt" (default): B is H*K x N x 1, C = A B^T is H*N x M x 1 (Q K^T);
                    ///< kind "nn": B is H*N x K x 1, C = A B is H*N x M x 1 (P V)
-  kRecurrent,      ///< channels [bias]; kind "lstm" (default), "gru", "rnn"; height = steps
+  kRecurrent,      ///< channels [bias, 0 to 2]; kind "lstm" (default), "gru", "rnn"; height = steps
   kEmbedding,      ///< channels vocabulary: a table look-up for every position
   kBatchNorm,
   kLayerNorm,
