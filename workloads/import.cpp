@@ -122,6 +122,33 @@ ImportedNetwork as_graph(const ImportedLayers& layers, ImportFormat format) {
   return out;
 }
 
+bool is_gemm(Op op) {
+  return op == Op::kConv || op == Op::kDepthwise || op == Op::kConvTranspose || op == Op::kDense ||
+         op == Op::kMatmul || op == Op::kRecurrent;
+}
+
+// Conventions of papers, as far as the kind and place of a layer say them.
+void add_conventions(Graph& graph) {
+  std::vector<std::string> gemms;
+  std::vector<std::string> dense;
+  for (const Node& node : graph.nodes) {
+    if (!is_gemm(node.op)) continue;
+    gemms.push_back(node.name);
+    if (node.op == Op::kDense) dense.push_back(node.name);
+  }
+  graph.conventions.push_back({"all", "every layer is quantised, also first and last", {}, {}});
+  if (!dense.empty() && dense.size() < gemms.size()) {
+    graph.conventions.push_back(
+        {"cpt-cifar", "dense layers are FP32, as in CPT's CIFAR trainer", dense, {}});
+  }
+  if (gemms.size() > 2) {
+    graph.conventions.push_back({"first-last-fp32",
+                                 "the first and the last layer of the file are FP32",
+                                 {gemms.front(), gemms.back()},
+                                 {}});
+  }
+}
+
 }  // namespace
 
 std::string graph_name(const std::string& text) {
@@ -202,6 +229,12 @@ ImportedNetwork import_network(const std::vector<std::string>& paths,
     out = as_graph(read_timeloop(paths, options), format);
   }
   out.graph.batch = options.batch != 0 ? options.batch : out.file_batch;
+  if (out.graph.title.empty()) {
+    const std::filesystem::path path(paths.front());
+    const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
+    out.graph.title = "imported from " + graph_name(name.string());
+  }
+  add_conventions(out.graph);
   (void)infer_shapes(out.graph);
   return out;
 }

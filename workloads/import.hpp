@@ -20,7 +20,7 @@ std::string to_string(ImportFormat format);
 
 struct ImportOptions {
   ImportFormat format = ImportFormat::kAuto;
-  std::uint64_t batch = 0;  ///< samples in an iteration; 0 = as the file says
+  std::uint64_t batch = 0;                      ///< samples in an iteration; 0 = as the file says
   OutputSize output_size = OutputSize::kFloor;  ///< SCALE-Sim only: kCeil is its own rule
   bool ignore_sparsity = false;    ///< count sparse layers as dense; otherwise they are refused
   bool allow_unsupported = false;  ///< ONNX: unknown operators are zero work, with a note
@@ -30,8 +30,8 @@ struct ImportOptions {
 
 /// An operator of the file and what became of it.
 struct ImportedOperator {
-  std::string name;   ///< as the file calls it
-  std::string fate;   ///< "layer", "vector work", "no work", "unsupported: zero work", ...
+  std::string name;  ///< as the file calls it
+  std::string fate;  ///< "layer", "vector work", "no work", "unsupported: zero work", ...
   std::uint64_t count = 0;
 };
 

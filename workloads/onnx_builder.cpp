@@ -10,7 +10,8 @@ namespace bitcycle {
 namespace {
 
 const char* const kAllowed =
-    "Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN, Gather, normalisation, activations, pooling, "
+    "Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN, Gather, normalisation, activations, "
+    "pooling, "
     "arithmetic, Reduce*, Concat, Resize and rearrangements; --allow-unsupported counts others as "
     "no work";
 
@@ -194,10 +195,12 @@ std::string OnnxBuilder::label(const OnnxNode& node) const {
   }
   // PyTorch: "/layer1/conv1/Conv".
   if (name.size() > 1 && name.front() == '/') name.erase(0, 1);
-  static const std::set<std::string> named = {"Conv", "ConvTranspose",      "Gemm",
-                                              "MatMul", "LSTM",             "GRU",
-                                              "RNN",  "BatchNormalization", "Gather",
-                                              "LayerNormalization", "ReduceMean"};
+  static const std::set<std::string> named = {"Conv",      "ConvTranspose",
+                                              "Gemm",      "MatMul",
+                                              "LSTM",      "GRU",
+                                              "RNN",       "BatchNormalization",
+                                              "Gather",    "LayerNormalization",
+                                              "ReduceMean"};
   const std::size_t slash = name.rfind('/');
   if (slash != std::string::npos && slash > 0 && named.count(node.op) != 0 &&
       name.compare(slash + 1, std::string::npos, node.op) == 0) {
@@ -213,9 +216,8 @@ std::uint64_t OnnxBuilder::per_sample(const OnnxNode& node, const Dims& dims) co
   if (elements == 0) throw shapes_.fail(node, "tensor", dims_text(dims), "sizes of 1 or more");
   if (elements % batch_ != 0) {
     throw shapes_.fail(node, "tensor", dims_text(dims),
-                       "a multiple of the batch, " + std::to_string(batch_) +
-                           " (is axis " + std::to_string(options_.batch_axis) +
-                           " the batch? --batch-axis)");
+                       "a multiple of the batch, " + std::to_string(batch_) + " (is axis " +
+                           std::to_string(options_.batch_axis) + " the batch? --batch-axis)");
   }
   return elements / batch_;
 }

@@ -23,12 +23,11 @@ class Importer {
     add_initializers();
     const std::vector<std::string> inputs = size_inputs();
     OnnxBuilder builder(model_, shapes_, options_, batch_);
-    builder.graph.name =
-        graph_name(std::filesystem::path(model_.file).stem().string());
+    builder.graph.name = graph_name(std::filesystem::path(model_.file).stem().string());
     builder.graph.batch = batch_;
-    builder.graph.source = "ONNX file " +
-                           graph_name(std::filesystem::path(model_.file).filename().string()) +
-                           (model_.producer.empty() ? "" : ", written by " + graph_name(model_.producer));
+    builder.graph.source =
+        "ONNX file " + graph_name(std::filesystem::path(model_.file).filename().string()) +
+        (model_.producer.empty() ? "" : ", written by " + graph_name(model_.producer));
     for (const auto& name : inputs) builder.add_input(name);
     builder.add_nodes();
     return result(builder);
@@ -136,8 +135,7 @@ class Importer {
       return given->second;
     }
     if (name == batch_dim_ || i == options_.batch_axis) return batch_;
-    throw input_error(model_.file, 0,
-                      "input '" + value.name + "', dimension " + std::to_string(i),
+    throw input_error(model_.file, 0, "input '" + value.name + "', dimension " + std::to_string(i),
                       "no size for '" + name + "'", "--dim " + name + "=N");
   }
 
@@ -156,10 +154,9 @@ class Importer {
     out.notes.push_back(std::to_string(model_.initializers.size()) + " initialisers, " +
                         std::to_string(model_.initializer_bytes) +
                         " bytes: only their dimensions were kept" +
-                        (model_.external == 0
-                             ? ""
-                             : "; the data of " + std::to_string(model_.external) +
-                                   " is in other files, which were not opened"));
+                        (model_.external == 0 ? ""
+                                              : "; the data of " + std::to_string(model_.external) +
+                                                    " is in other files, which were not opened"));
     for (const auto& [text, count] : builder.notes) {
       out.notes.push_back(count == 1 ? text : text + " (" + std::to_string(count) + " times)");
     }

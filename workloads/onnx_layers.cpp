@@ -93,8 +93,7 @@ void OnnxBuilder::convolution(const OnnxNode& node) {
     source = extra.source;
   }
   const Dims whole(x.begin() + 2, x.end());
-  OnnxShapes::Window win =
-      shapes_.window(node, whole, Dims(w.begin() + 2, w.end()), transposed);
+  OnnxShapes::Window win = shapes_.window(node, whole, Dims(w.begin() + 2, w.end()), transposed);
   x = shapes_.of(source).dims;
   const bool flat = x.size() == 3;
   if (flat) {
@@ -210,7 +209,8 @@ void OnnxBuilder::matmul(const OnnxNode& node) {
   const Dims& w = weight == 1 ? b.dims : a.dims;
   for (std::size_t i = 0; i + 2 < w.size(); ++i) {
     if (w[i] != 1) {
-      throw shapes_.fail(node, "weights", dims_text(w), "one matrix (not one for each batch entry)");
+      throw shapes_.fail(node, "weights", dims_text(w),
+                         "one matrix (not one for each batch entry)");
     }
   }
   const std::uint64_t last = w.back();
@@ -227,9 +227,10 @@ void OnnxBuilder::product(const OnnxNode& node) {
   const Dims& a = shapes_.input(node, 0).dims;
   const Dims& b = shapes_.input(node, 1).dims;
   const auto refuse = [&] {
-    return shapes_.fail(node, "inputs", dims_text(a) + " and " + dims_text(b),
-                        "two batches of matrices with equal leading sizes, a multiple of the batch "
-                        + std::to_string(batch_));
+    return shapes_.fail(
+        node, "inputs", dims_text(a) + " and " + dims_text(b),
+        "two batches of matrices with equal leading sizes, a multiple of the batch " +
+            std::to_string(batch_));
   };
   if (a.size() < 2 || a.size() != b.size()) throw refuse();
   std::uint64_t heads = 1;
@@ -296,8 +297,7 @@ void OnnxBuilder::recurrent(const OnnxNode& node) {
   const std::uint64_t steps = x[batch_first ? 1 : 0];
   if (batch != batch_) {
     throw shapes_.fail(node, "batch", std::to_string(batch),
-                       std::to_string(batch_) + ", as axis " +
-                           std::to_string(options_.batch_axis) +
+                       std::to_string(batch_) + ", as axis " + std::to_string(options_.batch_axis) +
                            " of the inputs says (--batch-axis for models with time first)");
   }
   if (!shapes_.input(node, 1).constant || !shapes_.input(node, 2).constant) {
@@ -314,8 +314,8 @@ void OnnxBuilder::recurrent(const OnnxNode& node) {
   } else {
     const Active forward = emit(node, Op::kRecurrent, {in}, shape, numbers, kind, ".forward");
     const Active reverse = emit(node, Op::kRecurrent, {in}, shape, numbers, kind, ".reverse");
-    out = emit(node, Op::kConcat, {forward, reverse}, {2 * r[2], steps, 1}, {}, "channels",
-               ".both");
+    out =
+        emit(node, Op::kConcat, {forward, reverse}, {2 * r[2], steps, 1}, {}, "channels", ".both");
   }
   bind(node, out);
   // The last state, and an LSTM's cell.

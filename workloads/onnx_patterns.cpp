@@ -1,5 +1,5 @@
-// Operators that exporters spell as several: LayerNorm and GELU, as PyTorch writes them for operator
-// sets without them.
+// Operators that exporters spell as several: LayerNorm and GELU, as PyTorch writes them for
+// operator sets without them.
 #include <cmath>
 
 #include "workloads/onnx_builder.hpp"
@@ -34,9 +34,9 @@ bool OnnxBuilder::layer_norm_pattern(std::size_t index) {
   const std::string& x = mean.inputs[0];
   const auto axes = shapes_.numbers(mean, "axes", 1);
   const Dims& dims = shapes_.of(x).dims;
-  const bool last = axes && axes->size() == 1 && !dims.empty() &&
-                    (axes->front() == -1 ||
-                     axes->front() == static_cast<std::int64_t>(dims.size()) - 1);
+  const bool last =
+      axes && axes->size() == 1 && !dims.empty() &&
+      (axes->front() == -1 || axes->front() == static_cast<std::int64_t>(dims.size()) - 1);
   const OnnxNode* sub = only_reader(mean.outputs[0], "Sub");
   if (!last || sub == nullptr || sub->inputs.empty() || sub->inputs[0] != x) return false;
 
@@ -123,7 +123,10 @@ bool OnnxBuilder::gelu_pattern(std::size_t index) {
   if (half != nullptr) take(*half);
   const OnnxNode& end = second != nullptr ? *second : *first;
   const Active in = of(x);
-  active_[end.outputs[0]] = emit(*erf, Op::kActivation, {in}, in.shape, {}, "gelu");
+  OnnxNode named = *erf;
+  const std::size_t at = named.name.rfind("Erf");
+  if (at != std::string::npos) named.name.replace(at, 3, "gelu");
+  active_[end.outputs[0]] = emit(named, Op::kActivation, {in}, in.shape, {}, "gelu");
   ++fates[{Fate::kVector, "GELU (several operators)"}];
   return true;
 }

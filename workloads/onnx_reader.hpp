@@ -22,7 +22,7 @@ struct OnnxTensor {
   std::string name;
   int type = 0;  ///< TensorProto.DataType
   std::vector<std::uint64_t> dims;
-  bool has_values = false;       ///< one of the two below holds all elements
+  bool has_values = false;         ///< one of the two below holds all elements
   std::vector<std::int64_t> ints;  ///< of the integer types and bool
   std::vector<double> floats;      ///< of float and double
   bool external = false;
@@ -55,7 +55,7 @@ struct OnnxValue {
 };
 
 struct OnnxNode {
-  std::string name, op, domain;  ///< domain "" = ONNX's own ("ai.onnx" too)
+  std::string name, op, domain;              ///< domain "" = ONNX's own ("ai.onnx" too)
   std::vector<std::string> inputs, outputs;  ///< "" = left out
   std::map<std::string, OnnxAttribute> attributes;
 

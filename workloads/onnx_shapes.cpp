@@ -12,39 +12,121 @@ namespace {
 constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 48;
 
 const std::set<std::string>& same_shape() {
-  static const std::set<std::string> ops = {
-      "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BatchNormalization", "Cast",
-      "CastLike", "Ceil", "Celu", "Clip", "Cos", "Cosh", "CumSum", "DequantizeLinear", "Dropout",
-      "DynamicQuantizeLinear", "Elu", "Erf", "Exp", "Floor", "Gelu", "GroupNormalization",
-      "HardSigmoid", "HardSwish", "Hardmax", "Identity", "InstanceNormalization", "IsInf", "IsNaN",
-      "LRN", "LayerNormalization", "LeakyRelu", "Log", "LogSoftmax", "LpNormalization",
-      "MeanVarianceNormalization", "Mish", "Neg", "Not", "PRelu", "QuantizeLinear", "Reciprocal",
-      "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus",
-      "Softsign", "Sqrt", "Tan", "Tanh", "ThresholdedRelu", "Trilu"};
+  static const std::set<std::string> ops = {"Abs",
+                                            "Acos",
+                                            "Acosh",
+                                            "Asin",
+                                            "Asinh",
+                                            "Atan",
+                                            "Atanh",
+                                            "BatchNormalization",
+                                            "Cast",
+                                            "CastLike",
+                                            "Ceil",
+                                            "Celu",
+                                            "Clip",
+                                            "Cos",
+                                            "Cosh",
+                                            "CumSum",
+                                            "DequantizeLinear",
+                                            "Dropout",
+                                            "DynamicQuantizeLinear",
+                                            "Elu",
+                                            "Erf",
+                                            "Exp",
+                                            "Floor",
+                                            "Gelu",
+                                            "GroupNormalization",
+                                            "HardSigmoid",
+                                            "HardSwish",
+                                            "Hardmax",
+                                            "Identity",
+                                            "InstanceNormalization",
+                                            "IsInf",
+                                            "IsNaN",
+                                            "LRN",
+                                            "LayerNormalization",
+                                            "LeakyRelu",
+                                            "Log",
+                                            "LogSoftmax",
+                                            "LpNormalization",
+                                            "MeanVarianceNormalization",
+                                            "Mish",
+                                            "Neg",
+                                            "Not",
+                                            "PRelu",
+                                            "QuantizeLinear",
+                                            "Reciprocal",
+                                            "Relu",
+                                            "Round",
+                                            "Selu",
+                                            "Shrink",
+                                            "Sigmoid",
+                                            "Sign",
+                                            "Sin",
+                                            "Sinh",
+                                            "Softmax",
+                                            "Softplus",
+                                            "Softsign",
+                                            "Sqrt",
+                                            "Tan",
+                                            "Tanh",
+                                            "ThresholdedRelu",
+                                            "Trilu"};
   return ops;
 }
 
 const std::set<std::string>& broadcasting() {
   static const std::set<std::string> ops = {
-      "Add", "And", "BitShift", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
-      "Max", "Mean", "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Sum", "Where", "Xor"};
+      "Add",  "And",         "BitShift", "Div",  "Equal", "Greater", "GreaterOrEqual",
+      "Less", "LessOrEqual", "Max",      "Mean", "Min",   "Mod",     "Mul",
+      "Or",   "Pow",         "Sub",      "Sum",  "Where", "Xor"};
   return ops;
 }
 
 const std::set<std::string>& reducing() {
   static const std::set<std::string> ops = {
-      "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-      "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"};
+      "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+      "ReduceMean", "ReduceMin", "ReduceProd",   "ReduceSum",       "ReduceSumSquare"};
   return ops;
 }
 
 const std::set<std::string>& special_ops() {
-  static const std::set<std::string> ops = {
-      "ArgMax", "ArgMin", "AveragePool", "Compress", "Concat", "Constant", "ConstantOfShape",
-      "Conv", "ConvTranspose", "DepthToSpace", "Expand", "Flatten", "GRU", "Gather", "Gemm",
-      "GlobalAveragePool", "GlobalMaxPool", "LSTM", "MatMul", "MaxPool", "Pad", "RNN", "Range",
-      "Reshape", "Resize", "Shape", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile",
-      "Transpose", "Unsqueeze", "Upsample"};
+  static const std::set<std::string> ops = {"ArgMax",
+                                            "ArgMin",
+                                            "AveragePool",
+                                            "Compress",
+                                            "Concat",
+                                            "Constant",
+                                            "ConstantOfShape",
+                                            "Conv",
+                                            "ConvTranspose",
+                                            "DepthToSpace",
+                                            "Expand",
+                                            "Flatten",
+                                            "GRU",
+                                            "Gather",
+                                            "Gemm",
+                                            "GlobalAveragePool",
+                                            "GlobalMaxPool",
+                                            "LSTM",
+                                            "MatMul",
+                                            "MaxPool",
+                                            "Pad",
+                                            "RNN",
+                                            "Range",
+                                            "Reshape",
+                                            "Resize",
+                                            "Shape",
+                                            "Size",
+                                            "Slice",
+                                            "SpaceToDepth",
+                                            "Split",
+                                            "Squeeze",
+                                            "Tile",
+                                            "Transpose",
+                                            "Unsqueeze",
+                                            "Upsample"};
   return ops;
 }
 
@@ -138,8 +220,8 @@ void OnnxShapes::infer(const OnnxNode& node) {
     in.push_back(&one);
     info.constant = info.constant && one.constant;
     if (!one.known && info.unknown.empty()) {
-      info.unknown = one.unknown.empty() ? "tensor '" + node.inputs[i] + "' comes from nowhere"
-                                         : one.unknown;
+      info.unknown =
+          one.unknown.empty() ? "tensor '" + node.inputs[i] + "' comes from nowhere" : one.unknown;
     }
   }
   if (node.op == "Shape" || node.op == "Size") info.constant = true;
@@ -173,7 +255,8 @@ void OnnxShapes::infer(const OnnxNode& node) {
     } else if (node.has("value_int") || node.has("value_ints")) {
       info.integer = true;
       info.values.emplace();
-      for (const auto v : node.integers("value_ints")) info.values->push_back(static_cast<double>(v));
+      for (const auto v : node.integers("value_ints"))
+        info.values->push_back(static_cast<double>(v));
       if (node.has("value_int")) {
         info.values->push_back(static_cast<double>(node.integer("value_int", 0)));
       }
@@ -392,9 +475,10 @@ Dims OnnxShapes::convolution(const OnnxNode& node) const {
   const std::uint64_t groups = unsigned_size(node.integer("group", 1));
   const std::uint64_t channels = transposed ? w[0] : checked_mul(w[1], groups, "channels");
   if (groups == 0 || channels != x[1] || w[0] % groups != 0) {
-    throw fail(node, "groups", std::to_string(groups) + " with input " + dims_text(x) +
-                                   " and weights " + dims_text(w),
-               "groups that fit the channels");
+    throw fail(
+        node, "groups",
+        std::to_string(groups) + " with input " + dims_text(x) + " and weights " + dims_text(w),
+        "groups that fit the channels");
   }
   const Dims spatial(x.begin() + 2, x.end());
   const Window win = window(node, spatial, Dims(w.begin() + 2, w.end()), transposed);
@@ -451,8 +535,8 @@ Dims OnnxShapes::pool(const OnnxNode& node) const {
       throw fail(node, "kernel_shape", dims_text(kernel), "no larger than the padded input");
     }
     const bool up = node.integer("ceil_mode", 0) != 0;
-    std::uint64_t size = (up ? ceil_div(padded - reach, win.stride[i])
-                             : (padded - reach) / win.stride[i]) + 1;
+    std::uint64_t size =
+        (up ? ceil_div(padded - reach, win.stride[i]) : (padded - reach) / win.stride[i]) + 1;
     // A window that begins in the padding at the end does not count.
     if (up && (size - 1) * win.stride[i] >= spatial[i] + win.begin[i]) --size;
     out.push_back(size);
@@ -520,9 +604,9 @@ Dims OnnxShapes::shuffle(const OnnxNode& node) const {
   Dims out = input(node, 0).dims;
   const std::uint64_t block = unsigned_size(node.integer("blocksize", 0));
   const bool deep = node.op == "SpaceToDepth";
-  const bool fits = out.size() == 4 && block > 0 && block < 0xFFFF &&
-                    (deep ? out[2] % block == 0 && out[3] % block == 0
-                          : out[1] % (block * block) == 0);
+  const bool fits =
+      out.size() == 4 && block > 0 && block < 0xFFFF &&
+      (deep ? out[2] % block == 0 && out[3] % block == 0 : out[1] % (block * block) == 0);
   if (!fits) throw fail(node, "blocksize", std::to_string(block), "a divisor of " + dims_text(out));
   if (deep) {
     out = {out[0], checked_mul(out[1], block * block, "channels"), out[2] / block, out[3] / block};
@@ -564,8 +648,7 @@ OnnxShapes::Shape OnnxShapes::reshape(const OnnxNode& node) const {
   for (std::size_t i = 0; i < wanted->size(); ++i) {
     const std::int64_t size = (*wanted)[i];
     const bool copied = size == 0 && node.integer("allowzero", 0) == 0;
-    if (size < -1 || (size == -1 && open != wanted->size()) ||
-        (copied && i >= data.dims.size())) {
+    if (size < -1 || (size == -1 && open != wanted->size()) || (copied && i >= data.dims.size())) {
       throw fail(node, "shape", std::to_string(size), "sizes, 0 for a copied one, -1 once");
     }
     if (size == -1) open = i;
@@ -611,8 +694,8 @@ OnnxShapes::Shape OnnxShapes::slice(const OnnxNode& node) const {
       return std::clamp<std::int64_t>(at < 0 ? at + length : at, low, high);
     };
     const std::int64_t from = place((*starts)[i], 0, step > 0 ? length : length - 1);
-    const std::int64_t to = (*ends)[i] < -length ? (step > 0 ? 0 : -1)
-                                                 : place((*ends)[i], step > 0 ? 0 : -1, length);
+    const std::int64_t to =
+        (*ends)[i] < -length ? (step > 0 ? 0 : -1) : place((*ends)[i], step > 0 ? 0 : -1, length);
     const std::int64_t span = step > 0 ? to - from : from - to;
     const std::uint64_t stride = static_cast<std::uint64_t>(step > 0 ? step : -step);
     size = span <= 0 ? 0 : ceil_div(static_cast<std::uint64_t>(span), stride);
@@ -804,8 +887,8 @@ void OnnxShapes::recurrent(const OnnxNode& node) {
   const std::uint64_t gates = node.op == "LSTM" ? 4 : node.op == "GRU" ? 3 : 1;
   const std::uint64_t directions = node.text("direction", "forward") == "bidirectional" ? 2 : 1;
   const bool fits = x.size() == 3 && w.size() == 3 && r.size() == 3 && r[0] == directions &&
-                    w[0] == directions && w[1] == r[1] && w[2] == x[2] &&
-                    r[2] <= kMaxSize / 4 && r[1] == gates * r[2] && r[2] > 0;
+                    w[0] == directions && w[1] == r[1] && w[2] == x[2] && r[2] <= kMaxSize / 4 &&
+                    r[1] == gates * r[2] && r[2] > 0;
   if (!fits) {
     throw fail(node, "inputs", dims_text(x) + ", W " + dims_text(w) + ", R " + dims_text(r),
                "X [steps, batch, input], W [directions, gates * hidden, input], R "

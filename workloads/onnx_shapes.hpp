@@ -1,5 +1,5 @@
-// Shapes of all tensors of an ONNX model, and the values of those that shapes depend on. Internal to
-// workloads/.
+// Shapes of all tensors of an ONNX model, and the values of those that shapes depend on. Internal
+// to workloads/.
 //
 // Tensors that follow from initialisers alone are constant. The values of small constants, and of
 // the arithmetic on shapes that exporters write (Shape, Gather, Unsqueeze, Concat, ...), are

@@ -149,8 +149,8 @@ std::optional<Values> fold_values(const OnnxNode& node, const Inputs& in, const 
   }
   const std::string& op = node.op;
   std::optional<Values> out;
-  if (op == "Identity" || op == "Cast" || op == "Unsqueeze" || op == "Squeeze" ||
-      op == "Reshape" || op == "Flatten" || (op == "Transpose" && dims.size() < 2)) {
+  if (op == "Identity" || op == "Cast" || op == "Unsqueeze" || op == "Squeeze" || op == "Reshape" ||
+      op == "Flatten" || (op == "Transpose" && dims.size() < 2)) {
     out = in[0]->values;
     if (op == "Cast" && node.integer("to", 1) != 1) {
       for (double& value : *out) value = std::trunc(value);
@@ -171,8 +171,7 @@ std::optional<Values> fold_values(const OnnxNode& node, const Inputs& in, const 
   } else if (op == "Range") {
     out = Values();
     for (std::size_t i = 0; i < length; ++i) {
-      out->push_back(in[0]->values->front() +
-                     static_cast<double>(i) * in[2]->values->front());
+      out->push_back(in[0]->values->front() + static_cast<double>(i) * in[2]->values->front());
     }
   } else if (!wide) {
     out = elementwise(node, in, dims);

@@ -17,40 +17,67 @@ struct Work {
   std::uint64_t forward, backward;
 };
 const std::map<std::string, Work>& unary_work() {
-  static const std::map<std::string, Work> work = {
-      {"Abs", {1, 1}},        {"Acos", {1, 4}},        {"Acosh", {1, 4}},
-      {"Asin", {1, 4}},       {"Asinh", {1, 4}},       {"Atan", {1, 3}},
-      {"Atanh", {1, 3}},      {"Ceil", {1, 0}},        {"Celu", {4, 3}},
-      {"Clip", {2, 2}},       {"Cos", {1, 2}},         {"Cosh", {3, 2}},
-      {"CumSum", {1, 1}},     {"Elu", {3, 3}},         {"Erf", {9, 4}},
-      {"Exp", {1, 1}},        {"Floor", {1, 0}},       {"Hardmax", {1, 0}},
-      {"IsInf", {1, 0}},      {"IsNaN", {1, 0}},       {"LRN", {8, 10}},
-      {"Log", {1, 1}},        {"LpNormalization", {4, 6}},
-      {"MeanVarianceNormalization", {5, 9}},           {"Mish", {10, 10}},
-      {"Neg", {1, 1}},        {"Not", {1, 0}},         {"PRelu", {2, 3}},
-      {"Reciprocal", {1, 2}}, {"Round", {1, 0}},       {"Selu", {4, 4}},
-      {"Shrink", {3, 1}},     {"Sign", {1, 0}},        {"Sin", {1, 2}},
-      {"Sinh", {3, 2}},       {"Softplus", {3, 4}},    {"Softsign", {3, 4}},
-      {"Sqrt", {1, 2}},       {"Tan", {1, 3}},         {"ThresholdedRelu", {2, 1}},
-      {"Trilu", {1, 1}}};
+  static const std::map<std::string, Work> work = {{"Abs", {1, 1}},
+                                                   {"Acos", {1, 4}},
+                                                   {"Acosh", {1, 4}},
+                                                   {"Asin", {1, 4}},
+                                                   {"Asinh", {1, 4}},
+                                                   {"Atan", {1, 3}},
+                                                   {"Atanh", {1, 3}},
+                                                   {"Ceil", {1, 0}},
+                                                   {"Celu", {4, 3}},
+                                                   {"Clip", {2, 2}},
+                                                   {"Cos", {1, 2}},
+                                                   {"Cosh", {3, 2}},
+                                                   {"CumSum", {1, 1}},
+                                                   {"Elu", {3, 3}},
+                                                   {"Erf", {9, 4}},
+                                                   {"Exp", {1, 1}},
+                                                   {"Floor", {1, 0}},
+                                                   {"Hardmax", {1, 0}},
+                                                   {"IsInf", {1, 0}},
+                                                   {"IsNaN", {1, 0}},
+                                                   {"LRN", {8, 10}},
+                                                   {"Log", {1, 1}},
+                                                   {"LpNormalization", {4, 6}},
+                                                   {"MeanVarianceNormalization", {5, 9}},
+                                                   {"Mish", {10, 10}},
+                                                   {"Neg", {1, 1}},
+                                                   {"Not", {1, 0}},
+                                                   {"PRelu", {2, 3}},
+                                                   {"Reciprocal", {1, 2}},
+                                                   {"Round", {1, 0}},
+                                                   {"Selu", {4, 4}},
+                                                   {"Shrink", {3, 1}},
+                                                   {"Sign", {1, 0}},
+                                                   {"Sin", {1, 2}},
+                                                   {"Sinh", {3, 2}},
+                                                   {"Softplus", {3, 4}},
+                                                   {"Softsign", {3, 4}},
+                                                   {"Sqrt", {1, 2}},
+                                                   {"Tan", {1, 3}},
+                                                   {"ThresholdedRelu", {2, 1}},
+                                                   {"Trilu", {1, 1}}};
   return work;
 }
 
 const std::map<std::string, std::string>& activations() {
   static const std::map<std::string, std::string> kinds = {
-      {"Relu", "relu"},       {"LeakyRelu", "leaky-relu"},      {"Sigmoid", "sigmoid"},
-      {"Tanh", "tanh"},       {"HardSigmoid", "hard-sigmoid"},  {"HardSwish", "hard-swish"},
-      {"Gelu", "gelu"},       {"Dropout", "dropout"}};
+      {"Relu", "relu"}, {"LeakyRelu", "leaky-relu"},     {"Sigmoid", "sigmoid"},
+      {"Tanh", "tanh"}, {"HardSigmoid", "hard-sigmoid"}, {"HardSwish", "hard-swish"},
+      {"Gelu", "gelu"}, {"Dropout", "dropout"}};
   return kinds;
 }
 
 const std::map<std::string, Work>& binary_work() {
   static const std::map<std::string, Work> work = {
-      {"Add", {1, 1}},   {"Sub", {1, 1}},     {"Mul", {1, 1}},  {"Div", {1, 1}},
-      {"Pow", {1, 2}},   {"Mod", {1, 0}},     {"Min", {1, 1}},  {"Max", {1, 1}},
-      {"Mean", {1, 1}},  {"Sum", {1, 1}},     {"And", {1, 0}},  {"Or", {1, 0}},
-      {"Xor", {1, 0}},   {"BitShift", {1, 0}}, {"Equal", {1, 0}}, {"Greater", {1, 0}},
-      {"Less", {1, 0}},  {"GreaterOrEqual", {1, 0}}, {"LessOrEqual", {1, 0}}, {"Where", {1, 1}}};
+      {"Add", {1, 1}},         {"Sub", {1, 1}},      {"Mul", {1, 1}},
+      {"Div", {1, 1}},         {"Pow", {1, 2}},      {"Mod", {1, 0}},
+      {"Min", {1, 1}},         {"Max", {1, 1}},      {"Mean", {1, 1}},
+      {"Sum", {1, 1}},         {"And", {1, 0}},      {"Or", {1, 0}},
+      {"Xor", {1, 0}},         {"BitShift", {1, 0}}, {"Equal", {1, 0}},
+      {"Greater", {1, 0}},     {"Less", {1, 0}},     {"GreaterOrEqual", {1, 0}},
+      {"LessOrEqual", {1, 0}}, {"Where", {1, 1}}};
   return work;
 }
 
@@ -121,8 +148,8 @@ void OnnxBuilder::unary(const OnnxNode& node, std::uint64_t forward, std::uint64
       return;
     }
   }
-  bind(node, emit(node, Op::kElementwise, {x}, x.shape,
-                  {{"ops", forward}, {"backward_ops", backward}}));
+  bind(node,
+       emit(node, Op::kElementwise, {x}, x.shape, {{"ops", forward}, {"backward_ops", backward}}));
 }
 
 // Arithmetic of tensors that may broadcast.
@@ -194,7 +221,7 @@ void OnnxBuilder::reduce(const OnnxNode& node) {
     }
   }
   static const std::map<std::string, Work> costs = {
-      {"ReduceL1", {2, 1}},        {"ReduceL2", {2, 2}}, {"ReduceLogSum", {1, 1}},
+      {"ReduceL1", {2, 1}},        {"ReduceL2", {2, 2}},   {"ReduceLogSum", {1, 1}},
       {"ReduceLogSumExp", {2, 2}}, {"ReduceProd", {1, 2}}, {"ReduceSumSquare", {2, 1}},
       {"ArgMax", {1, 0}},          {"ArgMin", {1, 0}}};
   const auto cost = costs.find(node.op);
@@ -219,7 +246,8 @@ void OnnxBuilder::concat(const OnnxNode& node) {
     } else {
       const Shape shape = size % batch_ == 0 ? shape_of(own, node) : Shape{size, 1, 1};
       inputs.push_back(detached(label(node) + ".constant", shape));
-      ++notes["constant joined to activations (a class token, for instance): a tensor with gradient"];
+      ++notes
+          ["constant joined to activations (a class token, for instance): a tensor with gradient"];
     }
     sum = checked_add(sum, inputs.back().shape.elements(), "concatenated size");
   }
@@ -278,8 +306,8 @@ void OnnxBuilder::resize(const OnnxNode& node) {
   const std::uint64_t ops = mode == "nearest" ? 0 : mode == "linear" ? 6 : 30;
   ++notes["Resize other than by a whole factor: a new tensor and its interpolation"];
   const Active fresh = detached(label(node) + ".resized", shape_of(out, node));
-  bind(node, emit(node, Op::kElementwise, {fresh}, fresh.shape,
-                  {{"ops", ops}, {"backward_ops", ops}}));
+  bind(node,
+       emit(node, Op::kElementwise, {fresh}, fresh.shape, {{"ops", ops}, {"backward_ops", ops}}));
 }
 
 void OnnxBuilder::pad(const OnnxNode& node) {
@@ -287,9 +315,9 @@ void OnnxBuilder::pad(const OnnxNode& node) {
   const Dims& out = shapes_.of(node.outputs[0]).dims;
   const auto pads = shapes_.numbers(node, "pads", 1);
   const std::size_t rank = in.size();
-  const bool spatial = pads && (rank == 3 || rank == 4) && in[0] == out[0] && in[1] == out[1] &&
-                       std::all_of(pads->begin(), pads->end(),
-                                   [](std::int64_t p) { return p >= 0 && p < 0x8000; });
+  const bool spatial =
+      pads && (rank == 3 || rank == 4) && in[0] == out[0] && in[1] == out[1] &&
+      std::all_of(pads->begin(), pads->end(), [](std::int64_t p) { return p >= 0 && p < 0x8000; });
   if (in == out) {
     bind(node, of(node.inputs[0]));
   } else if (spatial) {
@@ -339,9 +367,9 @@ void OnnxBuilder::select(const OnnxNode& node) {
 
 bool OnnxBuilder::add_arrangement(const OnnxNode& node) {
   static const std::set<std::string> renaming = {
-      "Cast",     "CastLike", "DepthToSpace", "DequantizeLinear", "DynamicQuantizeLinear",
-      "Flatten",  "Identity", "QuantizeLinear", "Reshape",        "SpaceToDepth",
-      "Squeeze",  "Transpose", "Unsqueeze"};
+      "Cast",    "CastLike",  "DepthToSpace",   "DequantizeLinear", "DynamicQuantizeLinear",
+      "Flatten", "Identity",  "QuantizeLinear", "Reshape",          "SpaceToDepth",
+      "Squeeze", "Transpose", "Unsqueeze"};
   const std::string& op = node.op;
   if (renaming.count(op) != 0) {
     Active x = of(node.inputs[0]);
@@ -349,8 +377,9 @@ bool OnnxBuilder::add_arrangement(const OnnxNode& node) {
       const Dims& dims = shapes_.input(node, 0).dims;
       const auto order = node.integers("perm");
       const std::size_t rank = dims.size();
-      const bool last = order.empty() ? rank == 2
-                                      : rank >= 2 && order[rank - 1] != static_cast<std::int64_t>(rank) - 1;
+      const bool last = order.empty()
+                            ? rank == 2
+                            : rank >= 2 && order[rank - 1] != static_cast<std::int64_t>(rank) - 1;
       x.swapped = x.swapped != last;
     }
     if (op == "QuantizeLinear" || op == "DequantizeLinear" || op == "DynamicQuantizeLinear") {
