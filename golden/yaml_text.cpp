@@ -1,25 +1,52 @@
 #include "golden/yaml_text.hpp"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <charconv>
 #include <cmath>
-#include <vector>
+#include <sstream>
 
 #include "golden/error.hpp"
 
 namespace bitcycle {
 
+namespace {
+
+// Sees a document go by and keeps where it began.
+class Onlooker : public YAML::EventHandler {
+ public:
+  int line = 0;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                       YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
+  void OnMapEnd() override {}
+};
+
+}  // namespace
+
+// Not YAML::LoadAll: it never ends on some texts that begin with a comma (yaml-cpp 0.7).
 YAML::Node load_yaml(const std::string& text, const std::string& file) {
-  std::vector<YAML::Node> documents;
   try {
-    documents = YAML::LoadAll(text);
+    std::istringstream in(text);
+    YAML::Parser parser(in);
+    Onlooker onlooker;
+    if (parser.HandleNextDocument(onlooker) && parser.HandleNextDocument(onlooker)) {
+      throw input_error(file, onlooker.line, "YAML", "text after the first document",
+                        "one document in a file");
+    }
+    return YAML::Load(text);
   } catch (const YAML::Exception& e) {
     throw input_error(file, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
   }
-  if (documents.size() > 1) {
-    throw input_error(file, yaml_line(documents[1]), "YAML", "a second document",
-                      "one document in a file");
-  }
-  return documents.empty() ? YAML::Node() : documents.front();
 }
 
 int yaml_line(const YAML::Node& node) { return node.Mark().line + 1; }

@@ -145,7 +145,10 @@ ArrayConfig resolve_array(const std::string& name_or_file) {
 }
 
 ArrayConfig load_array_config(const std::string& path) {
-  const std::string content = read_text_file(path, "array file", "a readable YAML file");
+  return parse_array_config(read_text_file(path, "array file", "a readable YAML file"), path);
+}
+
+ArrayConfig parse_array_config(const std::string& content, const std::string& path) {
   const YAML::Node root = load_yaml(content, path);
   if (!root.IsMap()) {
     throw input_error(path, 1, "array file", "no map", "a map of parameters such as 'ra: 1'");

@@ -325,7 +325,10 @@ class Reader {
         fail("row", "'" + std::string(fields[i]) + "' in column " + std::to_string(i + 1),
              "at most " + std::to_string(columns_.size()) + " columns, as the header has");
       }
-      if (columns_[i] == Column::kEmpty) ignored_.insert("column " + std::to_string(i + 1));
+      if (columns_[i] == Column::kEmpty) {
+        fail("row", "'" + std::string(fields[i]) + "' in column " + std::to_string(i + 1),
+             "nothing there, as the header gives it no title");
+      }
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "golden/error.hpp"
 #include "golden/text_file.hpp"
+#include "golden/yaml_text.hpp"
 #include "workloads/network_file.hpp"
 
 namespace bitcycle {
@@ -340,18 +341,9 @@ NetworkFile parse_network_file(const std::string& text, const std::string& file)
     throw input_error(file, 0, "network file", "more than 1 MB", "at most 1 MB");
   }
   check_characters(text, file);
-  std::vector<YAML::Node> documents;
+  const YAML::Node root = load_yaml(text, file);
   try {
-    documents = YAML::LoadAll(text);
-  } catch (const YAML::Exception& e) {
-    throw input_error(file, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
-  }
-  if (documents.size() != 1) {
-    throw input_error(file, 0, "network file", std::to_string(documents.size()) + " documents",
-                      "one");
-  }
-  try {
-    return Reader(file).read(documents.front());
+    return Reader(file).read(root);
   } catch (const YAML::Exception& e) {
     throw input_error(file, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
   }

@@ -265,6 +265,7 @@ Active OnnxBuilder::emit(const OnnxNode& node, Op op, const Inputs& inputs, cons
     if (shape.width != 1) out.numbers["width"] = shape.width;
   }
   graph.nodes.push_back(out);
+  node_shapes.push_back(shape);
   return {graph.nodes.size() - 1, shape, false};
 }
 

@@ -39,6 +39,7 @@ class OnnxBuilder {
   void add_nodes();
 
   Graph graph;
+  std::vector<Shape> node_shapes;  ///< of the graph's nodes, as the builder believes them
   std::map<std::pair<Fate, std::string>, std::uint64_t> fates;
   std::map<std::string, std::uint64_t> notes;  ///< text and how often
 

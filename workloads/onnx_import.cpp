@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 
 #include "golden/checked.hpp"
 #include "workloads/onnx_builder.hpp"
@@ -30,6 +31,14 @@ class Importer {
         (model_.producer.empty() ? "" : ", written by " + graph_name(model_.producer));
     for (const auto& name : inputs) builder.add_input(name);
     builder.add_nodes();
+    // Two inferences, ONNX's and the graph's, must agree.
+    const std::vector<Shape> shapes = infer_shapes(builder.graph);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (shapes[i] == builder.node_shapes[i]) continue;
+      throw std::logic_error("import of " + model_.file + ": node '" + builder.graph.nodes[i].name +
+                             "' has shape " + to_string(shapes[i]) + ", not " +
+                             to_string(builder.node_shapes[i]));
+    }
     return result(builder);
   }
 

@@ -305,7 +305,7 @@ void OnnxBuilder::recurrent(const OnnxNode& node) {
   }
   const Active in = as(of(node.inputs[0]), {x[2], steps, 1}, node);
   const std::string kind = node.op == "LSTM" ? "lstm" : node.op == "GRU" ? "gru" : "rnn";
-  const std::uint64_t bias = shapes_.has_input(node, 3) ? 1 : 0;
+  const std::uint64_t bias = shapes_.has_input(node, 3) ? 2 : 0;  // one each for W and R
   const Numbers numbers = {{"channels", r[2]}, {"bias", bias}};
   const Shape shape = {r[2], steps, 1};
   Active out;
