@@ -45,7 +45,9 @@ YAML::Node load_yaml(const std::string& text, const std::string& file) {
     }
     return YAML::Load(text);
   } catch (const YAML::Exception& e) {
-    throw input_error(file, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
+    // "bad file" is what the library says of more than 500 levels.
+    const std::string found = e.msg == "bad file" ? "too many levels" : e.msg;
+    throw input_error(file, e.mark.line + 1, "YAML", found, "well-formed YAML");
   }
 }
 

@@ -33,6 +33,20 @@ Assumption convention_of(const CompareOptions& options, const std::vector<Worklo
   return out;
 }
 
+// What an iteration also has and the array does not do.
+Assumption outside_of(const std::vector<Workload>& workloads) {
+  Assumption out{"outside_the_array", "", "", ""};
+  for (const Workload& w : workloads) {
+    out.value += fmt::format(
+        "{}{}{} FP32 operations of vector work forward, {} backward, {} forward MACs of FP32 "
+        "layers per iteration",
+        out.value.empty() ? "" : "; ", workloads.size() > 1 ? w.name + ": " : "",
+        to_decimal(w.vector_forward), to_decimal(w.vector_backward), w.fp32_macs);
+  }
+  out.text = "counted, neither timed nor in the energy; 'bitcycle network show' has the list";
+  return out;
+}
+
 std::string energy_value(const EnergyEntry& e) {
   return fmt::format("{} {} per {} {}", e.value, e.unit, e.per, e.per_unit);
 }
@@ -91,6 +105,7 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
   add("not_modelled", "memory stalls, batch norm, quantisation passes, FP32 layers, weight update",
       "operands are taken to be in the operand buffers when needed; cycles are those of the array "
       "alone, each descriptor starting after the drain of the one before");
+  if (!options.gemm) out.push_back(outside_of(workloads));
   add("bitops", "forward M*N*K for forward, dX and dW",
       "as the papers count, first-layer dX included; relative = mean(b^2 + 2bg) / (bs^2 + 2 bs "
       "gs)");

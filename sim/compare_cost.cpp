@@ -97,6 +97,12 @@ Workload make_workload(const Network& network, std::uint64_t batch, DxLowering l
                       "a convention that quantises at least one");
   }
   out.forward_macs = checked_mul(network.macs_per_sample(), batch, "MACs per iteration");
+  out.fp32_macs = checked_mul(network.macs_per_sample(false) - network.macs_per_sample(), batch,
+                              "MACs per iteration");
+  for (const VectorOp& op : network.vector_ops) {
+    out.vector_forward += u128{op.forward_ops} * batch;
+    out.vector_backward += u128{op.backward_ops} * batch;
+  }
 
   using Key = std::tuple<GemmKind, std::uint64_t, std::uint64_t, std::uint64_t, Width, Width, bool>;
   std::map<Key, std::size_t> places;

@@ -41,6 +41,8 @@ struct Workload {
   std::uint64_t forward_macs = 0;  ///< per iteration: the papers' MAC count
   std::string first_layer;
   double first_layer_macs = 0.0;  ///< share of forward_macs
+  std::uint64_t fp32_macs = 0;    ///< forward, per iteration, of layers that are not quantised
+  u128 vector_forward = 0, vector_backward = 0;  ///< FP32 operations per iteration
   std::vector<DistinctGemm> gemms;
   std::array<TensorTraffic, 3> traffic;  ///< by GemmKind
 };

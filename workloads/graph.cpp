@@ -17,7 +17,7 @@ constexpr std::size_t kMostNodes = 200'000;
 constexpr std::size_t kMostInputs = 4096;
 constexpr std::size_t kLongestName = 200;
 
-constexpr std::array<std::pair<Op, const char*>, 25> kOps = {{
+constexpr std::array<std::pair<Op, const char*>, 26> kOps = {{
     {Op::kInput, "input"},
     {Op::kConv, "conv"},
     {Op::kDepthwise, "depthwise"},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<Op, const char*>, 25> kOps = {{
     {Op::kEmbedding, "embedding"},
     {Op::kBatchNorm, "batch-norm"},
     {Op::kLayerNorm, "layer-norm"},
+    {Op::kGroupNorm, "group-norm"},
     {Op::kRmsNorm, "rms-norm"},
     {Op::kActivation, "activation"},
     {Op::kPool, "pool"},
@@ -96,7 +97,7 @@ std::vector<OpInfo> make_infos() {
        {},
        true},
       {Op::kDense, 1, 1, join_all({channels, bias}), {}, true},
-      {Op::kMatmul, 2, 2, {size("heads")}, {"nt", "nn"}, false},
+      {Op::kMatmul, 2, 2, {size("heads"), size("kv_heads")}, {"nt", "nn"}, false},
       {Op::kRecurrent,
        1,
        1,
@@ -106,6 +107,7 @@ std::vector<OpInfo> make_infos() {
       {Op::kEmbedding, 1, 1, join_all({channels, {size("vocabulary", true)}}), {}, true},
       {Op::kBatchNorm, 1, 1, {}, {}, false},
       {Op::kLayerNorm, 1, 1, {}, {}, false},
+      {Op::kGroupNorm, 1, 1, {}, {}, false},
       {Op::kRmsNorm, 1, 1, {}, {}, false},
       {Op::kActivation, 1, 1, {}, activation_kinds(), false},
       {Op::kPool, 1, 1, window(false), {"max", "average"}, false},
@@ -113,7 +115,7 @@ std::vector<OpInfo> make_infos() {
       {Op::kAdd, 2, kMostInputs, {}, {}, false},
       {Op::kMul, 2, kMostInputs, {}, {}, false},
       {Op::kSoftmax, 1, 1, {}, {}, false},
-      {Op::kConcat, 2, kMostInputs, {}, {"channels", "height"}, false},
+      {Op::kConcat, 2, kMostInputs, {}, {"channels", "height", "width"}, false},
       {Op::kUpsample, 1, 1, {{"factor", false, 1, kMostWindow}}, {}, false},
       {Op::kLoss, 1, 1, {}, {"cross-entropy", "mse", "focal", "smooth-l1"}, false},
       {Op::kSpmm,

@@ -35,25 +35,28 @@ enum class Op {
   kDepthwise,  ///< kernel [multiplier stride padding dilation bias]: groups = input channels
   kConvTranspose,  ///< as kConv, and [output_padding]
   kDense,          ///< channels [bias]: the same matrix for every position (height x width rows)
-  kMatmul,         ///< inputs A and B, neither a weight; [heads]. With H heads, A is H*K x M x 1.
+  kMatmul,         ///< inputs A and B, neither a weight; [heads, kv_heads = heads]. With H heads,
+                   ///< A is H*K x M x 1.
                    ///< kind "nt" (default): B is H*K x N x 1, C = A B^T is H*N x M x 1 (Q K^T);
-                   ///< kind "nn": B is H*N x K x 1, C = A B is H*N x M x 1 (P V)
+                   ///< kind "nn": B is H*N x K x 1, C = A B is H*N x M x 1 (P V).
+                   ///< B may have fewer heads: kv_heads, each used by heads/kv_heads of A
   kRecurrent,      ///< channels [bias, 0 to 2]; kind "lstm" (default), "gru", "rnn"; height = steps
   kEmbedding,      ///< channels vocabulary: a table look-up for every position
   kBatchNorm,
   kLayerNorm,
+  kGroupNorm,  ///< also instance norm
   kRmsNorm,
   kActivation,  ///< kind, one of activation_kinds()
   kPool,        ///< kernel [stride padding]; kind "max" (default) or "average"; stride = kernel
   kGlobalPool,  ///< kind "average" (default) or "max": to channels x 1 x 1
-  kAdd,         ///< two inputs or more of one shape, or channels x 1 x 1 (broadcast)
+  kAdd,         ///< two inputs or more of one shape; a size of 1 is broadcast
   kMul,         ///< likewise
   kSoftmax,
-  kConcat,       ///< two inputs or more; kind "channels" (default) or "height"
+  kConcat,       ///< two inputs or more; kind "channels" (default), "height" or "width"
   kUpsample,     ///< [factor = 2]: nearest neighbour
   kLoss,         ///< kind "cross-entropy" (default), "mse", "focal", "smooth-l1"; to 1x1x1
-  kSpmm,         ///< edges [rows]: sparse matrix times features, rows x height nonzeros = edges;
-                 ///< kind "weighted" (default), "sum", "mean"
+  kSpmm,         ///< edges [rows = height]: a sparse matrix of rows x height with so many nonzeros
+                 ///< times the features; kind "weighted" (default), "sum", "mean"
   kElementwise,  ///< ops [backward_ops = ops]: FP32 operations per output element
   kReshape,      ///< channels height width: the same elements, no work
   kFlatten,      ///< to (channels*height*width) x 1 x 1, no work

@@ -41,22 +41,27 @@ InputError shape_error(const Graph& graph, const Node& node, const std::string& 
   return input_error(graph.file, node.line, "node '" + node.name + "', " + what, found, allowed);
 }
 
-// C = A B^T or A B: which sizes of B must agree with A, and the columns of C.
+// C = A B^T or A B: which sizes of B must agree with A, and the columns of C. Heads that share one
+// head of B are more rows of the same product.
 Layer matmul(const Graph& graph, const Node& node, const Shape& a, const Shape& b) {
+  const std::uint64_t heads = node.number("heads", 1);
   Layer layer;
   layer.kind = LayerKind::kMatmul;
-  layer.groups = node.number("heads", 1);
+  layer.groups = node.number("kv_heads", heads);
   if (a.width != 1 || b.width != 1) {
     throw shape_error(graph, node, "inputs", to_string(a) + " and " + to_string(b), "width 1");
   }
-  if (a.channels % layer.groups != 0 || b.channels % layer.groups != 0) {
-    throw shape_error(graph, node, "heads", std::to_string(layer.groups),
-                      "a divisor of the channels of both inputs, " + std::to_string(a.channels) +
+  if (heads % layer.groups != 0) {
+    throw shape_error(graph, node, "kv_heads", std::to_string(layer.groups),
+                      "a divisor of heads, " + std::to_string(heads));
+  }
+  if (a.channels % heads != 0 || b.channels % layer.groups != 0) {
+    throw shape_error(graph, node, "heads",
+                      std::to_string(heads) + " and " + std::to_string(layer.groups),
+                      "divisors of the channels of the inputs, " + std::to_string(a.channels) +
                           " and " + std::to_string(b.channels));
   }
-  layer.cin = a.channels;
-  layer.hi = a.height;
-  const std::uint64_t k = a.channels / layer.groups;
+  const std::uint64_t k = a.channels / heads;
   const bool exchanged = node.kind != "nn";
   const std::uint64_t b_k = exchanged ? b.channels / layer.groups : b.height;
   const std::uint64_t n = exchanged ? b.height : b.channels / layer.groups;
@@ -64,6 +69,8 @@ Layer matmul(const Graph& graph, const Node& node, const Shape& a, const Shape& 
     throw shape_error(graph, node, "reduction", std::to_string(k) + " and " + std::to_string(b_k),
                       "equal sizes in " + to_string(a) + " and " + to_string(b));
   }
+  layer.hi = checked_mul(a.height, heads / layer.groups, "rows");
+  layer.cin = checked_mul(k, layer.groups, "channels");
   layer.cout = checked_mul(n, layer.groups, "channels");
   return layer;
 }

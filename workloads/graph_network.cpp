@@ -15,7 +15,8 @@ bool is_gemm(Op op) {
 
 bool has_parameters(const Node& node) {
   return (is_gemm(node.op) && node.op != Op::kMatmul) || node.op == Op::kEmbedding ||
-         node.op == Op::kBatchNorm || node.op == Op::kLayerNorm || node.op == Op::kRmsNorm;
+         node.op == Op::kBatchNorm || node.op == Op::kGroupNorm || node.op == Op::kLayerNorm ||
+         node.op == Op::kRmsNorm;
 }
 
 ConventionRule find_convention(const Graph& graph, const std::string& name) {

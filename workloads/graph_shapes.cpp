@@ -19,10 +19,14 @@ class Inference {
       case Op::kConv:
       case Op::kDepthwise:
       case Op::kConvTranspose:
-      case Op::kDense:
-      case Op::kMatmul: {
+      case Op::kDense: {
         const Layer layer = node_layers(graph_, node, in).front();
         return {layer.cout, layer.ho(), layer.wo()};
+      }
+      case Op::kMatmul: {
+        const Layer layer = node_layers(graph_, node, in).front();
+        return {checked_mul(layer.cout / layer.groups, node.number("heads", 1), "channels"),
+                in[0].height, 1};
       }
       case Op::kRecurrent:
         (void)node_layers(graph_, node, in);
@@ -60,6 +64,7 @@ class Inference {
         return select(node, in[0]);
       case Op::kBatchNorm:
       case Op::kLayerNorm:
+      case Op::kGroupNorm:
       case Op::kRmsNorm:
       case Op::kActivation:
       case Op::kSoftmax:
@@ -91,29 +96,36 @@ class Inference {
   Shape broadcast(const Node& node, const std::vector<Shape>& in) const {
     Shape out = in[0];
     for (const Shape& shape : in) {
-      if (shape.elements() > out.elements()) out = shape;
+      out.channels = std::max(out.channels, shape.channels);
+      out.height = std::max(out.height, shape.height);
+      out.width = std::max(out.width, shape.width);
     }
+    const auto fits = [](std::uint64_t size, std::uint64_t whole) {
+      return size == whole || size == 1;
+    };
     for (const Shape& shape : in) {
-      if (shape == out || shape == Shape{out.channels, 1, 1}) continue;
+      if (fits(shape.channels, out.channels) && fits(shape.height, out.height) &&
+          fits(shape.width, out.width)) {
+        continue;
+      }
       throw fail(node, "inputs", to_string(shape) + " beside " + to_string(out),
-                 "equal shapes, or " + std::to_string(out.channels) + "x1x1");
+                 "equal sizes, or 1");
     }
     return out;
   }
 
   Shape concat(const Node& node, const std::vector<Shape>& in) const {
     Shape out = in[0];
-    const bool channels = node.kind != "height";
+    const auto along = node.kind == "height"  ? &Shape::height
+                       : node.kind == "width" ? &Shape::width
+                                              : &Shape::channels;
     for (std::size_t i = 1; i < in.size(); ++i) {
-      const Shape& shape = in[i];
-      const bool fits = shape.width == out.width &&
-                        (channels ? shape.height == out.height : shape.channels == out.channels);
-      if (!fits) {
-        throw fail(node, "inputs", to_string(shape) + " beside " + to_string(in[0]),
-                   channels ? "equal height and width" : "equal channels and width");
+      for (const auto size : {&Shape::channels, &Shape::height, &Shape::width}) {
+        if (size == along || in[i].*size == out.*size) continue;
+        throw fail(node, "inputs", to_string(in[i]) + " beside " + to_string(in[0]),
+                   "equal sizes but for " + (node.kind.empty() ? "channels" : node.kind));
       }
-      std::uint64_t& sum = channels ? out.channels : out.height;
-      sum = checked_add(sum, channels ? shape.channels : shape.height, "concatenated size");
+      out.*along = checked_add(out.*along, in[i].*along, "concatenated size");
     }
     return out;
   }

@@ -69,6 +69,7 @@ const PerElement* per_element(const Node& node) {
     case Op::kBatchNorm:
       return &kBatchNorm;
     case Op::kLayerNorm:
+    case Op::kGroupNorm:
       return &kLayerNorm;
     case Op::kRmsNorm:
       return &kRmsNorm;
@@ -144,6 +145,7 @@ bool fill(const Node& node, const std::vector<Shape>& inputs, const Shape& outpu
   switch (node.op) {
     case Op::kBatchNorm:
     case Op::kLayerNorm:
+    case Op::kGroupNorm:
       op.parameters = times(output.channels, 2);
       return true;
     case Op::kRmsNorm:

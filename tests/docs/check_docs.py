@@ -26,7 +26,7 @@ FENCE = re.compile(r"^```(\w*)\s*$")
 MARK = re.compile(r"^# runs in CI(?:, exit code (\d+))?$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 # Paths of the tree between backticks, without placeholders; a glob must match something.
-NAMED = re.compile(r"`((?:benchmarks|cmake|configs|docs|golden|model|rtl|scripts|sim|tests|workloads)"
+NAMED = re.compile(r"`((?:benchmarks|cmake|configs|docs|golden|model|networks|rtl|scripts|sim|tests|workloads)"
                    r"/[\w./*-]*)`")
 FOREIGN = re.compile(r"(?<![\w.])/(?:home|root|tmp|work|usr|opt)/")
 SECONDS = 60

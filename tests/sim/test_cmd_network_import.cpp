@@ -8,6 +8,7 @@
 
 #include "golden/error.hpp"
 #include "sim/cmd_network.hpp"
+#include "tests/sim/capture.hpp"
 #include "workloads/network_library.hpp"
 
 namespace {
@@ -17,22 +18,6 @@ using Args = std::vector<std::string>;
 using Catch::Matchers::Contains;
 
 const std::string kModels = BITCYCLE_SOURCE_DIR "/tests/workloads/onnx/";
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "bitcycle_imp_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) FAIL("no temporary directory");
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // What the command prints.
 std::string printed(const Args& args) {
@@ -63,8 +48,8 @@ std::string refusal(const Args& args) {
 }  // namespace
 
 TEST_CASE("network import prints layers, operators and notes, and writes a network file") {
-  const Folder folder;
-  const std::string out = folder.file("net.yaml");
+  const TemporaryFolder folder;
+  const std::string out = folder / "net.yaml";
   const std::string text =
       printed({"import", kModels + "encoder.onnx", "--batch", "32", "--out", out});
   CHECK_THAT(text, Contains("Read as onnx") && Contains("MACs per sample, forward: 102496"));
@@ -99,7 +84,7 @@ TEST_CASE("network import as JSON has the operators and notes") {
 }
 
 TEST_CASE("network import refuses wrong use and writes nothing then") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string conv = kModels + "conv.onnx";
   CHECK_THAT(refusal({"import"}), Contains("file: found none"));
   CHECK_THAT(refusal({"import", conv, "--format", "onxx"}), Contains("did you mean 'onnx'"));
@@ -111,8 +96,8 @@ TEST_CASE("network import refuses wrong use and writes nothing then") {
   CHECK_THAT(refusal({"import", conv, "--dim", "a=1"}), Contains("'a'"));
   CHECK_THAT(refusal({"import", conv, "--sparsity", "x"}), Contains("refuse, ignore"));
   CHECK_THAT(refusal({"import", conv, "--out", "-", "--json", "-"}), Contains("- once"));
-  CHECK_THAT(refusal({"import", conv, "--out", folder.file("no/dir.yaml")}), Contains("no"));
-  const std::string out = folder.file("out.yaml");
+  CHECK_THAT(refusal({"import", conv, "--out", folder / "no/dir.yaml"}), Contains("no"));
+  const std::string out = folder / "out.yaml";
   CHECK_THAT(refusal({"import", kModels + "encoder-dynamic.onnx", "--out", out}),
              Contains("--dim length=N"));
   CHECK_FALSE(std::filesystem::exists(out));

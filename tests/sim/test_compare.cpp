@@ -249,6 +249,44 @@ TEST_CASE("traffic: unexpanded tensors, each once per GEMM", "[compare]") {
   CHECK(d[2] == Approx(y * 6 + x * 4 + wt * 6));
 }
 
+TEST_CASE("traffic of a product of activations and of a recurrent layer", "[compare]") {
+  // A: 2 heads of 5 x 4, B: 2 heads of 4 x 3, four samples: B exists once for each sample.
+  Layer product;
+  product.name = "scores";
+  product.kind = LayerKind::kMatmul;
+  product.groups = 2;
+  product.cin = 8;
+  product.hi = 5;
+  product.cout = 6;
+  // The state of 7 steps: its weight exists once.
+  Layer state;
+  state.name = "state";
+  state.kind = LayerKind::kRecurrent;
+  state.dense = true;
+  state.cin = 3;
+  state.cout = 12;
+  state.hi = 7;
+  const auto traffic = [](const Layer& layer) {
+    Network network;
+    network.name = "one";
+    network.layers = {layer};
+    return make_workload(network, 4, DxLowering::kPhases).traffic;
+  };
+  const auto a = traffic(product);
+  CHECK(a[0].read_forward == 4 * (8 * 5 + 2 * 4 * 3));
+  CHECK(a[0].written == 4 * 6 * 5);
+  CHECK(a[1].read_gradient == 4 * 6 * 5);
+  CHECK(a[1].read_forward == 4 * 2 * 4 * 3);
+  CHECK(a[1].written == 4 * 8 * 5);
+  CHECK(a[2].read_gradient == 4 * 6 * 5);
+  CHECK(a[2].read_forward == 4 * 8 * 5);
+  CHECK(a[2].written == 4 * 2 * 4 * 3);
+  const auto r = traffic(state);
+  CHECK(r[0].read_forward == 4 * 3 * 7 + 36);
+  CHECK(r[0].written == 4 * 12 * 7);
+  CHECK(r[2].written == 36);
+}
+
 TEST_CASE("operand order: best never takes more cycles than the table", "[compare]") {
   const Workload w = resnet74();
   for (const auto& config : array_presets()) {

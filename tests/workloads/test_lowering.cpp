@@ -31,17 +31,22 @@ Layer random_layer(std::mt19937_64& random) {
     layer.pad_h = pick(0, 6);
     layer.pad_w = pick(0, 6);
     layer.dilation = pick(1, 3);
+    if (pick(0, 1) == 1) layer.pad_bottom = pick(0, 6);
+    if (pick(0, 1) == 1) layer.pad_right = pick(0, 6);
+    if (pick(0, 1) == 1) layer.dilation_w = pick(1, 3);
     if (layer.ho() > 0 && layer.wo() > 0) return layer;
   }
 }
 
 std::string describe(const Layer& l) {
   std::string out;
-  for (const std::uint64_t x : {l.cin, l.cout, l.hi, l.wi, l.kh, l.kw, l.stride_h, l.stride_w,
-                                l.pad_h, l.pad_w, l.dilation, l.groups}) {
+  for (const std::uint64_t x :
+       {l.cin, l.cout, l.hi, l.wi, l.kh, l.kw, l.stride_h, l.stride_w, l.pad_h, l.pad_w,
+        l.pad_bottom.value_or(l.pad_h), l.pad_right.value_or(l.pad_w), l.dilation,
+        l.dilation_w.value_or(l.dilation), l.groups}) {
     out += std::to_string(x) + " ";
   }
-  return "cin cout hi wi kh kw sh sw ph pw d g: " + out;
+  return "cin cout hi wi kh kw sh sw pt pl pb pr dh dw g: " + out;
 }
 
 // Calls visit(iy, ix, phase) for every product of one channel pair and sample: an output pixel, a
@@ -54,8 +59,9 @@ void for_each_product(const Layer& l, const Visit& visit) {
         for (std::uint64_t qx = 0; qx < l.kw; ++qx) {
           const auto iy = static_cast<std::int64_t>(oy * l.stride_h + l.dilation * qy) -
                           static_cast<std::int64_t>(l.pad_h);
-          const auto ix = static_cast<std::int64_t>(ox * l.stride_w + l.dilation * qx) -
-                          static_cast<std::int64_t>(l.pad_w);
+          const auto ix =
+              static_cast<std::int64_t>(ox * l.stride_w + l.dilation_w.value_or(l.dilation) * qx) -
+              static_cast<std::int64_t>(l.pad_w);
           if (iy < 0 || ix < 0 || iy >= static_cast<std::int64_t>(l.hi) ||
               ix >= static_cast<std::int64_t>(l.wi)) {
             continue;
@@ -104,12 +110,11 @@ TEST_CASE("dX phases equal a walk over all input pixels", "[lowering][random]") 
     INFO(i << ": " << describe(layer));
     const std::uint64_t batch = 1 + random() % 3;
     // DESIGN: taps q with (phi + p - d*q) mod s = 0.
-    const auto taps = [&layer](std::uint64_t phi, std::uint64_t k, std::uint64_t s,
-                               std::uint64_t p) {
+    const auto taps = [](std::uint64_t phi, std::uint64_t k, std::uint64_t s, std::uint64_t p,
+                         std::uint64_t d) {
       std::uint64_t count = 0;
       for (std::uint64_t q = 0; q < k; ++q) {
-        const auto distance =
-            static_cast<std::int64_t>(phi + p) - static_cast<std::int64_t>(layer.dilation * q);
+        const auto distance = static_cast<std::int64_t>(phi + p) - static_cast<std::int64_t>(d * q);
         if (distance % static_cast<std::int64_t>(s) == 0) ++count;
       }
       return count;
@@ -125,8 +130,10 @@ TEST_CASE("dX phases equal a walk over all input pixels", "[lowering][random]") 
         const std::uint64_t cg = layer.cin / layer.groups;
         const std::uint64_t og = layer.cout / layer.groups;
         gemm.shape = {batch * pixels, cg,
-                      taps(y, layer.kh, layer.stride_h, layer.pad_h) *
-                          taps(x, layer.kw, layer.stride_w, layer.pad_w) * og};
+                      taps(y, layer.kh, layer.stride_h, layer.pad_h, layer.dilation) *
+                          taps(x, layer.kw, layer.stride_w, layer.pad_w,
+                               layer.dilation_w.value_or(layer.dilation)) *
+                          og};
         std::uint64_t products = 0;
         for_each_product(layer, [&](std::uint64_t iy, std::uint64_t ix) {
           if (iy % layer.stride_h == y && ix % layer.stride_w == x) ++products;
