@@ -160,7 +160,8 @@ class Importer {
             ? "batch in the file: " + std::to_string(batch_) + " (axis " +
                   std::to_string(options_.batch_axis) + " of the inputs); sizes are of one sample"
             : "batch: dimension '" + batch_dim_ + "' is open; sizes are of one sample");
-    out.notes.push_back(std::to_string(model_.initializers.size()) + " initialisers, " +
+    out.notes.push_back(std::to_string(model_.initializers.size()) +
+                        (model_.initializers.size() == 1 ? " initialiser, " : " initialisers, ") +
                         std::to_string(model_.initializer_bytes) +
                         " bytes: only their dimensions were kept" +
                         (model_.external == 0 ? ""

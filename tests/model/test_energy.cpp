@@ -158,8 +158,8 @@ TEST_CASE("numbers of a table are decimal, and there is one document", "[energy]
     CHECK(names(message(changed("value: 7", std::string("value: ") + number)), ".value: found '"));
   }
   CHECK(parse_energy_table(changed("value: 7", "value: 7e0"), "t.yaml").dram_bit_j > 0.0);
-  CHECK(names(message(std::string(kTable) + "---\nname: other\n"),
-              "text after the first document"));
+  CHECK(
+      names(message(std::string(kTable) + "---\nname: other\n"), "text after the first document"));
 }
 
 TEST_CASE("zero is a legal energy, except for SRAM", "[energy]") {
