@@ -13,6 +13,8 @@ find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(yaml-cpp 0.7 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt 9 REQUIRED)
+# Its stream reader only: ONNX files are read field by field.
+pkg_check_modules(protobuf REQUIRED IMPORTED_TARGET protobuf-lite)
 
 # Debian's SystemC ships no CMake package, only pkg-config.
 pkg_check_modules(systemc IMPORTED_TARGET systemc)

@@ -1,12 +1,13 @@
 #include "model/array_config.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "golden/error.hpp"
 #include "golden/text_file.hpp"
+#include "golden/yaml_text.hpp"
 
 namespace bitcycle {
 namespace {
@@ -144,13 +145,11 @@ ArrayConfig resolve_array(const std::string& name_or_file) {
 }
 
 ArrayConfig load_array_config(const std::string& path) {
-  const std::string content = read_text_file(path, "array file", "a readable YAML file");
-  YAML::Node root;
-  try {
-    root = YAML::Load(content);
-  } catch (const YAML::Exception& e) {
-    throw input_error(path, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
-  }
+  return parse_array_config(read_text_file(path, "array file", "a readable YAML file"), path);
+}
+
+ArrayConfig parse_array_config(const std::string& content, const std::string& path) {
+  const YAML::Node root = load_yaml(content, path);
   if (!root.IsMap()) {
     throw input_error(path, 1, "array file", "no map", "a map of parameters such as 'ra: 1'");
   }
@@ -202,11 +201,11 @@ ArrayConfig load_array_config(const std::string& path) {
       throw input_error(path, line, "key", "'" + key + "'" + suggestion(key, known), join(known));
     }
     const std::string text = scalar(entry.second, key);
-    int value = 0;
-    if (!YAML::convert<int>::decode(entry.second, value)) {
-      throw input_error(path, line, key, "'" + text + "'", "a whole number");
+    std::uint64_t value = 0;
+    if (!read_decimal(text, 0, std::numeric_limits<int>::max(), value)) {
+      throw input_error(path, line, key, "'" + text + "'", "a whole decimal number");
     }
-    config.*(field->member) = value;
+    config.*(field->member) = static_cast<int>(value);
   }
   config.validate(path, lines);
   return config;

@@ -50,5 +50,7 @@ ArrayConfig resolve_array(const std::string& name_or_file);
 /// Reads one YAML map of parameters (`preset: NAME` may give the start values). Unknown keys,
 /// duplicate keys, wrong types and illegal values end in InputError with file and line.
 ArrayConfig load_array_config(const std::string& path);
+/// The same from text; the stem of `path` is the name unless the text has one.
+ArrayConfig parse_array_config(const std::string& content, const std::string& path);
 
 }  // namespace bitcycle

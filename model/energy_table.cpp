@@ -1,7 +1,5 @@
 // Reads energy tables: strict, because a constant that was mistyped or lost its source is worse
 // than none.
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "golden/error.hpp"
 #include "golden/text_file.hpp"
+#include "golden/yaml_text.hpp"
 #include "model/energy.hpp"
 
 namespace bitcycle {
@@ -74,10 +73,9 @@ class MapReader {
   double number(const std::string& key, bool zero_allowed = false) const {
     const std::string raw = text(key);
     double out = 0.0;
-    if (!YAML::convert<double>::decode(node(key), out) || !std::isfinite(out) || out < 0.0 ||
-        (out == 0.0 && !zero_allowed)) {
+    if (!read_decimal(raw, out) || (out == 0.0 && !zero_allowed)) {
       fail(line(key), field(key), "'" + raw + "'",
-           zero_allowed ? "a finite number, 0 or more" : "a finite number above 0");
+           zero_allowed ? "a finite decimal number, 0 or more" : "a finite decimal number above 0");
     }
     return out;
   }
@@ -167,12 +165,7 @@ double interpolate_sram(const std::map<double, double>& sizes, double kilobytes,
 }  // namespace
 
 EnergyTable parse_energy_table(const std::string& yaml, const std::string& file) {
-  YAML::Node root;
-  try {
-    root = YAML::Load(yaml);
-  } catch (const YAML::Exception& e) {
-    throw input_error(file, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
-  }
+  const YAML::Node root = load_yaml(yaml, file);
   const MapReader top(root, file, "energy table");
   top.only(kTopKeys);
   EnergyTable table;

@@ -26,6 +26,7 @@ constexpr Subcommand kSubcommands[] = {
     {"list", cmd_network_list, "the networks that the program knows"},
     {"show", cmd_network_show, "one network: GEMMs, MACs, parameters, bytes, vector work"},
     {"validate", cmd_network_validate, "check network files"},
+    {"import", cmd_network_import, "a network of another tool: ONNX, SCALE-Sim, Timeloop"},
 };
 
 constexpr std::uint64_t kMostBatch = (std::uint64_t{1} << 32) - 1;

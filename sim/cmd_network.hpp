@@ -12,5 +12,6 @@ int cmd_network(const std::vector<std::string>& args);
 int cmd_network_list(const std::vector<std::string>& args);
 int cmd_network_show(const std::vector<std::string>& args);
 int cmd_network_validate(const std::vector<std::string>& args);
+int cmd_network_import(const std::vector<std::string>& args);
 
 }  // namespace bitcycle

@@ -83,7 +83,7 @@ std::vector<OpInfo> make_infos() {
   const Attributes channels = {size("channels", true)};
   const Attributes area = {size("height"), size("width")};
   return {
-      {Op::kInput, 0, 0, join_all({channels, area}), {}, false},
+      {Op::kInput, 0, 0, join_all({channels, area, {count("gradient", 1)}}), {}, false},
       {Op::kConv, 1, 1, join_all({channels, window(true), {size("groups")}, bias}), {}, true},
       {Op::kDepthwise, 1, 1, join_all({window(true), {size("multiplier")}, bias}), {}, true},
       {Op::kConvTranspose,

@@ -28,7 +28,8 @@ std::string to_string(const Shape& shape);  ///< "16x32x32", channels first
 /// Operators. GEMM operators become Layers, the others vector work. Attributes in brackets have
 /// defaults; `op_info` holds the same list for programs.
 enum class Op {
-  kInput,      ///< channels [height width]: a tensor from outside
+  kInput,      ///< channels [height width gradient]: a tensor from outside; gradient 1 = it comes
+               ///< from a layer that is not described, which wants its gradient
   kConv,       ///< channels kernel [stride padding dilation groups bias]; each size also per axis,
                ///< stride_h, stride_w; padding also as padding_top, _bottom, _left, _right
   kDepthwise,  ///< kernel [multiplier stride padding dilation bias]: groups = input channels

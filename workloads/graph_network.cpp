@@ -94,7 +94,7 @@ class Builder {
       in.push_back(shapes_[place]);
       gradients = gradients || trained_[place];
     }
-    trained_[i] = gradients || has_parameters(node);
+    trained_[i] = gradients || has_parameters(node) || node.number("gradient", 0) == 1;
     for (Layer& layer : node_layers(graph_, node, in)) {
       // A hidden state always needs its gradient.
       layer.first = !gradients && layer.kind != LayerKind::kRecurrent;

@@ -6,6 +6,7 @@
 
 #include "golden/error.hpp"
 #include "golden/text_file.hpp"
+#include "golden/yaml_text.hpp"
 #include "workloads/network_file.hpp"
 
 namespace bitcycle {
@@ -340,25 +341,11 @@ NetworkFile parse_network_file(const std::string& text, const std::string& file)
     throw input_error(file, 0, "network file", "more than 1 MB", "at most 1 MB");
   }
   check_characters(text, file);
-  const auto not_yaml = [&file](const YAML::Exception& e) {
-    // What the library says of more than 500 levels.
-    const std::string found = e.msg == "bad file" ? "too many levels" : e.msg;
-    return input_error(file, e.mark.line + 1, "YAML", found, "well-formed YAML");
-  };
-  std::vector<YAML::Node> documents;
+  const YAML::Node root = load_yaml(text, file);
   try {
-    documents = YAML::LoadAll(text);
+    return Reader(file).read(root);
   } catch (const YAML::Exception& e) {
-    throw not_yaml(e);
-  }
-  if (documents.size() != 1) {
-    throw input_error(file, 0, "network file", std::to_string(documents.size()) + " documents",
-                      "one");
-  }
-  try {
-    return Reader(file).read(documents.front());
-  } catch (const YAML::Exception& e) {
-    throw not_yaml(e);
+    throw input_error(file, e.mark.line + 1, "YAML", e.msg, "well-formed YAML");
   }
 }
 

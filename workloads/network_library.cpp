@@ -4,6 +4,7 @@
 
 #include "golden/error.hpp"
 #include "network_library_files.hpp"
+#include "workloads/import.hpp"
 #include "workloads/network_file.hpp"
 
 namespace bitcycle {
@@ -54,15 +55,16 @@ Graph find_graph(const std::string& name_or_file) {
       return expand_network(parsed_files().at(network.file), network.name);
     }
   }
+  if (is_import_path(name_or_file)) return import_network({name_or_file}, {}).graph;
   const std::size_t hash = name_or_file.rfind('#');
   const std::string path = name_or_file.substr(0, hash);
   if (is_file(path)) {
     return expand_network(read_network_file(path),
                           hash == std::string::npos ? "" : name_or_file.substr(hash + 1));
   }
-  throw input_error("", 0, "network",
-                    "'" + name_or_file + "'" + suggestion(name_or_file, network_names()),
-                    "a name that 'bitcycle network list' prints, or a network file (.yaml)");
+  throw input_error(
+      "", 0, "network", "'" + name_or_file + "'" + suggestion(name_or_file, network_names()),
+      "a name that 'bitcycle network list' prints, or a network file (.yaml, .onnx, .csv)");
 }
 
 std::vector<std::string> network_names() {

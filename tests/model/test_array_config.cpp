@@ -272,3 +272,17 @@ TEST_CASE("an unknown array name is answered with the nearest one and the list")
                  Contains("fixed-8x8") && Contains("ci-4x4-s4"));
   CHECK_THAT(error_text([] { resolve_array(""); }), Contains("--arch"));
 }
+
+TEST_CASE("numbers of an array file are decimal, and there is one document") {
+  CHECK(load("preset: serial-1x1\ntm: 8\nba: 8\n").tm == 8);
+  for (const char* number : {"010", "0x8", "0o10", "+8", "8.0", "1e1", "-8", "nan", "1e30"}) {
+    CAPTURE(number);
+    CHECK_THAT(load_error(std::string("preset: serial-1x1\ntm: ") + number + "\n"),
+               Catch::Matchers::StartsWith(":2: tm: found '"));
+  }
+  CHECK_THAT(load_error("tm: 8\n---\ntm: 9\n"),
+             Catch::Matchers::StartsWith(":2: YAML: found text after the first document") ||
+                 Catch::Matchers::StartsWith(":3: YAML: found text after the first document"));
+  // yaml-cpp's LoadAll never came back from this one.
+  CHECK_THAT(load_error(",!ac_w\ntm: 6\nba: 8+"), Catch::Matchers::Contains("YAML"));
+}

@@ -152,6 +152,16 @@ TEST_CASE("a table that is not right is refused with file and line", "[energy]")
   CHECK_THROWS_AS(load_energy_table("/"), InputError);
 }
 
+TEST_CASE("numbers of a table are decimal, and there is one document", "[energy]") {
+  for (const char* number : {"0x7", "07", ".inf", "nan", "+7", "7_0"}) {
+    CAPTURE(number);
+    CHECK(names(message(changed("value: 7", std::string("value: ") + number)), ".value: found '"));
+  }
+  CHECK(parse_energy_table(changed("value: 7", "value: 7e0"), "t.yaml").dram_bit_j > 0.0);
+  CHECK(
+      names(message(std::string(kTable) + "---\nname: other\n"), "text after the first document"));
+}
+
 TEST_CASE("zero is a legal energy, except for SRAM", "[energy]") {
   CHECK(parse_energy_table(changed("value: 7", "value: 0"), "t.yaml").dram_bit_j == 0.0);
   CHECK(names(message(changed("value: 40", "value: 0")), "sram_128kb.value"));
