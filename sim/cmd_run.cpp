@@ -119,8 +119,8 @@ RunRequest request_from(const po::variables_map& values) {
     if (period < 1 || period > 1e9) {
       throw input_error("", 0, "--clock", text_of(values, "clock"), "1e3 to 1e12 Hz with a DRAM");
     }
-    const DramTimingBounds bounds = dram_timing_bounds(
-        out.memory.dram, machine.machine.dw, static_cast<int>(period + 0.5), 1);
+    const DramTimingBounds bounds =
+        dram_timing_bounds(out.memory.dram, machine.machine.dw, static_cast<int>(period + 0.5), 1);
     machine.memory = bounds.lower;
     out.dram = bounds;
   } else {
@@ -133,9 +133,9 @@ RunRequest request_from(const po::variables_map& values) {
   }
   machine.results = results == "raw48" ? OutputForm::kRaw48 : OutputForm::kRaw32;
   const std::string bytes = text_of(values, "vector-bytes");
-  machine.vector.bytes_per_cycle =
-      bytes == "0" ? machine.machine.dw / 8.0 * 256.0 / static_cast<double>(machine.memory.read_cost)
-                   : parse_positive(bytes, "--vector-bytes", 1e9);
+  machine.vector.bytes_per_cycle = bytes == "0" ? machine.machine.dw / 8.0 * 256.0 /
+                                                      static_cast<double>(machine.memory.read_cost)
+                                                : parse_positive(bytes, "--vector-bytes", 1e9);
   machine.vector.ops_per_cycle = parse_positive(text_of(values, "vector-ops"), "--vector-ops", 1e9);
   out.seed = parse_count(text_of(values, "seed"), "--seed", 0, ~std::uint64_t{0});
   const std::vector<std::string> engines = {"formula", "systemc", "rtl"};

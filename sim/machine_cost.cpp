@@ -8,6 +8,7 @@
 #include "golden/checked.hpp"
 #include "golden/error.hpp"
 #include "model/formula.hpp"
+#include "model/machine/plan_cursor.hpp"
 #include "model/machine/timed.hpp"
 
 namespace bitcycle {
@@ -291,10 +292,12 @@ MachineGemm MachineCost::run_plan(const Plan& plan) const {
   MachineGemm out;
   Recurrence time(config, options_.memory);
   std::map<std::array<std::uint64_t, 5>, GemmTiming> timings;
-  plan.emit([&](const Instruction& instruction, const InstructionInfo&) {
-    time.add(timed(instruction, config));
+  const Plan::Sink sink = [&](const Instruction& instruction, const InstructionInfo&) {
     const auto* e = std::get_if<ExecInstruction>(&instruction);
-    if (e == nullptr) return;
+    if (e == nullptr) {
+      time.add(timed(instruction, config));
+      return;
+    }
     const std::array<std::uint64_t, 5> key = {e->m, e->n, e->k,
                                               static_cast<std::uint64_t>(e->pa.bits),
                                               static_cast<std::uint64_t>(e->pw.bits)};
@@ -303,9 +306,39 @@ MachineGemm MachineCost::run_plan(const Plan& plan) const {
       at =
           timings.emplace(key, gemm_timing(config.array, {{e->m, e->n, e->k}, e->pa, e->pw})).first;
     }
+    time.add(timed(*e, at->second.cycles));
     out.array_cycles += at->second.cycles;
     out.steady += at->second.steady;
-  });
+  };
+  // Iterations that repeat in a state that has been there before take the same time again.
+  struct Seen {
+    std::uint64_t iteration = 0;
+    Recurrence::Mark mark;
+    std::uint64_t array_cycles = 0, steady = 0;
+  };
+  std::map<std::vector<std::uint64_t>, Seen> seen;
+  PlanCursor cursor(plan);
+  while (cursor.position() < cursor.count()) {
+    const std::uint64_t j = cursor.position();
+    const bool regular = cursor.regular(j);
+    if (!regular) seen.clear();
+    const std::uint64_t ahead = regular ? cursor.regular_run(j) : 0;
+    if (seen.size() < 64 && j + 1 < cursor.count()) {
+      const Seen here{j, time.mark(), out.array_cycles, out.steady};
+      const auto [at, inserted] = seen.emplace(time.state(), here);
+      const std::uint64_t period = inserted ? 1 : j - at->second.iteration;
+      const std::uint64_t times = inserted ? 0 : ahead / period;
+      if (times > 0) {
+        time.skip(at->second.mark, here.mark, times);
+        out.array_cycles += (here.array_cycles - at->second.array_cycles) * times;
+        out.steady += (here.steady - at->second.steady) * times;
+        cursor.skip(period * times);
+        seen.clear();
+        continue;
+      }
+    }
+    cursor.next(sink);
+  }
   if (!time.settled()) throw InputError("the instruction stream stops: " + time.stuck());
 
   const PlanCost& cost = plan.cost();

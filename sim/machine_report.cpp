@@ -32,14 +32,13 @@ struct Roofline {
 Roofline roofline(const MachineGemm& g, const MachineCostOptions& o) {
   Roofline r;
   const ArrayConfig& a = o.machine.array;
-  const double bytes =
-      static_cast<double>(g.first_bits + g.second_bits + g.result_bits) / 8.0;
+  const double bytes = static_cast<double>(g.first_bits + g.second_bits + g.result_bits) / 8.0;
   const auto macs = static_cast<double>(g.macs_useful);
-  const GemmTiming t = gemm_timing(
-      a, {{static_cast<std::uint64_t>(a.tm), static_cast<std::uint64_t>(a.tn),
-           static_cast<std::uint64_t>(a.kl)},
-          g.first,
-          g.second});
+  const GemmTiming t =
+      gemm_timing(a, {{static_cast<std::uint64_t>(a.tm), static_cast<std::uint64_t>(a.tn),
+                       static_cast<std::uint64_t>(a.kl)},
+                      g.first,
+                      g.second});
   r.peak = static_cast<double>(a.tm) * a.tn * a.kl / static_cast<double>(t.cc);
   r.intensity = bytes == 0 ? 0 : macs / bytes;
   r.attained = g.cycles == 0 ? 0 : macs / static_cast<double>(g.cycles);
@@ -86,12 +85,12 @@ std::vector<Part> parts_of(const RunResult& r) {
 
 std::string memory_line(const RunResult& r) {
   const MemoryTiming& m = r.request.options.memory;
-  return fmt::format("{} ({}): read latency {}, {:.1f} B/cycle; write latency {}, {:.1f} B/cycle",
-                     r.request.memory.name, r.request.memory.label, m.latency,
-                     r.request.options.machine.dw / 8.0 * 256.0 / static_cast<double>(m.read_cost),
-                     m.write_latency,
-                     r.request.options.machine.dw / 8.0 * 256.0 /
-                         static_cast<double>(m.write_cost));
+  return fmt::format(
+      "{} ({}): read latency {}, {:.1f} B/cycle; write latency {}, {:.1f} B/cycle",
+      r.request.memory.name, r.request.memory.label, m.latency,
+      r.request.options.machine.dw / 8.0 * 256.0 / static_cast<double>(m.read_cost),
+      m.write_latency,
+      r.request.options.machine.dw / 8.0 * 256.0 / static_cast<double>(m.write_cost));
 }
 
 std::vector<std::string> assumptions(const RunResult& r) {
@@ -149,18 +148,18 @@ std::string run_text(const RunResult& r) {
   std::size_t last = ~std::size_t{0};
   for (const MachineGemm& g : r.iteration.gemms) {
     const Roofline roof = roofline(g, q.options);
-    table.add_row(
-        {g.layer != last ? q.network.layers[g.layer].name : "", kind_text(g),
-         fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
-         percent(share(g.cycles, r.iteration.gemm_cycles)), percent(share(g.steady, g.cycles)),
-         percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
-         percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
-         percent(share(g.lead, g.cycles)),
-         fmt::format("{:.3f}", static_cast<double>(g.first_bits + g.second_bits) / 1e6),
-         fmt::format("{:.3f}", static_cast<double>(g.result_bits) / 1e6),
-         fmt::format("{:.1f}", roof.intensity),
-         percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
-         percent(share(g.macs_useful, g.macs_padded))});
+    table.add_row({g.layer != last ? q.network.layers[g.layer].name : "", kind_text(g),
+                   fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
+                   percent(share(g.cycles, r.iteration.gemm_cycles)),
+                   percent(share(g.steady, g.cycles)),
+                   percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
+                   percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
+                   percent(share(g.lead, g.cycles)),
+                   fmt::format("{:.3f}", static_cast<double>(g.first_bits + g.second_bits) / 1e6),
+                   fmt::format("{:.3f}", static_cast<double>(g.result_bits) / 1e6),
+                   fmt::format("{:.1f}", roof.intensity),
+                   percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
+                   percent(share(g.macs_useful, g.macs_padded))});
     last = g.layer;
   }
   out += table.render();
@@ -172,8 +171,8 @@ std::string run_text(const RunResult& r) {
   parts.add_column("%");
   parts.add_column("", TextTable::Align::kLeft);
   for (const Part& p : parts_of(r)) {
-    parts.add_row({p.name, std::to_string(p.cycles), percent(share(p.cycles, total_cycles)),
-                   p.what});
+    parts.add_row(
+        {p.name, std::to_string(p.cycles), percent(share(p.cycles, total_cycles)), p.what});
   }
   parts.add_separator();
   parts.add_row({"iteration", std::to_string(total_cycles), "100.0",
@@ -229,10 +228,9 @@ std::string run_csv(const RunResult& r) {
       "result_bits,first_unique_bits,second_unique_bits,l1_bits,psum_written,psum_read,macs_useful,"
       "macs_issued,macs_padded,execs,fetches,stores,vector_bytes,vector_ops\n";
   for (const MachineGemm& g : r.iteration.gemms) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}",
-                       r.request.network.layers[g.layer].name, kind_text(g), g.first.bits,
-                       g.second.bits, g.cycles, g.array_cycles, g.steady, g.set_up, g.wait_fetch,
-                       g.wait_store, g.lead);
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}", r.request.network.layers[g.layer].name,
+                       kind_text(g), g.first.bits, g.second.bits, g.cycles, g.array_cycles,
+                       g.steady, g.set_up, g.wait_fetch, g.wait_store, g.lead);
     for (const EngineCycles& e : g.engines) {
       out += fmt::format(",{},{},{},{}", e.idle, e.run, e.wait_in, e.wait_out);
     }
@@ -291,13 +289,14 @@ std::string run_json(const RunResult& r) {
     out["gemms"].push_back(row);
   }
   for (const VectorWork& w : r.iteration.vector) {
-    out["vector"].push_back({{"kind", w.kind}, {"bytes", w.bytes}, {"ops", w.ops},
-                             {"cycles", w.cycles}});
+    out["vector"].push_back(
+        {{"kind", w.kind}, {"bytes", w.bytes}, {"ops", w.ops}, {"cycles", w.cycles}});
   }
   if (r.simulated) {
     const SimulatedRun& s = *r.simulated;
-    out["simulated"] = {{"engine", s.engine},     {"values", s.values}, {"cycles", s.cycles},
-                        {"products", s.products.size()}, {"wrong", s.wrong},   {"inexact", s.inexact},
+    out["simulated"] = {{"engine", s.engine},     {"values", s.values},
+                        {"cycles", s.cycles},     {"products", s.products.size()},
+                        {"wrong", s.wrong},       {"inexact", s.inexact},
                         {"mismatch", s.mismatch}, {"pass", s.pass()}};
   }
   for (const std::string& line : assumptions(r)) out["assumptions"].push_back(line);

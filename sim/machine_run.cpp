@@ -63,8 +63,8 @@ class Simulation {
                                   m.signal, m.rtl, m.model);
       return want;
     }
-    const bool sums = got.sum_a == want.sum_a &&
-                      (request.pass == ConvPass::kDx || got.sum_w == want.sum_w);
+    const bool sums =
+        got.sum_a == want.sum_a && (request.pass == ConvPass::kDx || got.sum_w == want.sum_w);
     if (got.value != want.value || !sums) ++out_.wrong;
     if (!backend_->products().back().exact()) ++out_.inexact;
     return got;
@@ -74,7 +74,8 @@ class Simulation {
     if (pair_ != nullptr && out_.mismatch.empty()) {
       pair_->compare_memories();
       if (const auto& m = pair_->mismatch()) {
-        out_.mismatch = fmt::format("at the end, {}: RTL {}, model {}", m->signal, m->rtl, m->model);
+        out_.mismatch =
+            fmt::format("at the end, {}: RTL {}, model {}", m->signal, m->rtl, m->model);
       }
     }
     out_.products = backend_->products();
@@ -183,9 +184,9 @@ RunResult run_iteration(const RunRequest& request) {
       writes += g.result_bits;
     }
     const std::uint64_t access = static_cast<std::uint64_t>(request.memory.dram.access_bytes()) * 8;
-    out.upper_cycles =
-        request.dram->upper_cycles(out.upper->gemm_cycles, reads / access + 1, writes / access + 1) +
-        out.upper->vector_cycles;
+    out.upper_cycles = request.dram->upper_cycles(out.upper->gemm_cycles, reads / access + 1,
+                                                  writes / access + 1) +
+                       out.upper->vector_cycles;
   }
   if (request.engine != "formula") {
     if (request.dram) {

@@ -1,4 +1,5 @@
-// One training iteration of a network on the whole machine, by the formula and, if asked, simulated.
+// One training iteration of a network on the whole machine, by the formula and, if asked,
+// simulated.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +32,13 @@ struct RunRequest {
 /// What a simulation of the products showed.
 struct SimulatedRun {
   std::string engine;
-  std::string values;               ///< what the tensors hold
+  std::string values;                ///< what the tensors hold
   std::vector<ProductRun> products;  ///< in the order of the run
   std::uint64_t cycles = 0;
-  std::uint64_t wrong = 0;           ///< products whose results differ from golden
-  std::uint64_t inexact = 0;         ///< products whose cycles or counters differ from the formula
-  std::string mismatch;              ///< first difference of RTL and model; "" if none
-  double seconds = 0;                ///< wall clock, for the speed in a report on the terminal
+  std::uint64_t wrong = 0;    ///< products whose results differ from golden
+  std::uint64_t inexact = 0;  ///< products whose cycles or counters differ from the formula
+  std::string mismatch;       ///< first difference of RTL and model; "" if none
+  double seconds = 0;         ///< wall clock, for the speed in a report on the terminal
   bool pass() const { return wrong == 0 && inexact == 0 && mismatch.empty(); }
 };
 

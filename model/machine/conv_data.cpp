@@ -36,18 +36,18 @@ void pack_conv(const Plan& plan, const std::vector<std::int32_t>& first,
   };
   check("first operand", first.size(), forward ? s.x_size() : s.y_size());
   check("second operand", second.size(), dw ? s.x_size() : s.w_size());
-  pack_tensor(p.first, job.first.is_signed,
-              forward ? image_code(first, s.hi, s.wi, s.cin)
-                      : image_code(first, s.ho(), s.wo(), s.cout),
-              dram);
+  pack_tensor(
+      p.first, job.first.is_signed,
+      forward ? image_code(first, s.hi, s.wi, s.cin) : image_code(first, s.ho(), s.wo(), s.cout),
+      dram);
   pack_tensor(p.second, job.second.is_signed,
               dw ? image_code(second, s.hi, s.wi, s.cin) : weight_code(second, s), dram);
 }
 
 // Index of the element behind (row, column) of an output block, in golden_conv's order; nothing for
 // lanes that carry no channel of the group.
-std::optional<std::size_t> golden_index(const GemmProblem& p, const OutputBlock& b,
-                                               std::uint64_t r, std::uint64_t c) {
+std::optional<std::size_t> golden_index(const GemmProblem& p, const OutputBlock& b, std::uint64_t r,
+                                        std::uint64_t c) {
   const ConvShape& s = p.conv().shape;
   const GemmPart& part = *b.part;
   const auto u = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };

@@ -26,8 +26,8 @@ void pack_conv(const Plan& plan, const std::vector<std::int32_t>& first,
 std::optional<std::size_t> golden_index(const GemmProblem& problem, const OutputBlock& block,
                                         std::uint64_t r, std::uint64_t c);
 
-/// Reads the results of a plan with raw output and sums: what golden_conv returns. Throws InputError
-/// if an element is missing or lies there twice, or the plan's results are no raw ones.
+/// Reads the results of a plan with raw output and sums: what golden_conv returns. Throws
+/// InputError if an element is missing or lies there twice, or the plan's results are no raw ones.
 ConvSums unpack_conv(const Plan& plan, const std::vector<std::uint8_t>& dram);
 
 }  // namespace bitcycle

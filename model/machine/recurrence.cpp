@@ -244,9 +244,41 @@ EngineCycles Recurrence::engine(MachineEngine which) const {
   return out;
 }
 
-// Every time that can still matter, as a distance from `base`. Nothing to come happens before
-// `floor`, so that earlier times are all alike.
-std::vector<std::uint64_t> Recurrence::relative_state(std::uint64_t base) const {
+Recurrence::Mark Recurrence::mark() const {
+  Mark out;
+  out.base = first_word_;
+  for (std::size_t e = 0; e < engines_.size(); ++e) {
+    out.cycles[e] = engines_[e].cycles;
+    out.evaluated[e] = engines_[e].evaluated;
+  }
+  out.read_bursts = read_bursts;
+  out.write_bursts = write_bursts;
+  out.read_beats = read_beats;
+  out.write_beats = write_beats;
+  return out;
+}
+
+void Recurrence::skip(const Mark& before, const Mark& here, std::uint64_t times) {
+  shift((here.base - before.base) * times);
+  for (std::size_t e = 0; e < engines_.size(); ++e) {
+    EngineCycles& c = engines_[e].cycles;
+    c.run += (here.cycles[e].run - before.cycles[e].run) * times;
+    c.wait_in += (here.cycles[e].wait_in - before.cycles[e].wait_in) * times;
+    c.wait_out += (here.cycles[e].wait_out - before.cycles[e].wait_out) * times;
+    const std::uint64_t more = (here.evaluated[e] - before.evaluated[e]) * times;
+    engines_[e].evaluated += more;
+    engines_[e].pushed_count += more;
+  }
+  read_bursts += (here.read_bursts - before.read_bursts) * times;
+  write_bursts += (here.write_bursts - before.write_bursts) * times;
+  read_beats += (here.read_beats - before.read_beats) * times;
+  write_beats += (here.write_beats - before.write_beats) * times;
+}
+
+// Every time that can still matter, as a distance from the next word. Nothing to come happens
+// before `floor`, so that earlier times are all alike.
+std::vector<std::uint64_t> Recurrence::state() const {
+  const std::uint64_t base = first_word_;
   std::uint64_t floor = first_word_;
   for (const EngineState& e : engines_) {
     if (e.queue.empty()) continue;
@@ -305,10 +337,8 @@ void Recurrence::repeat(const std::vector<TimedInstruction>& body, std::uint64_t
                         const std::vector<std::int64_t>& advance) {
   if (body.empty() || times == 0) return;
   struct Seen {
-    std::uint64_t iteration = 0, base = 0;
-    std::array<EngineCycles, 3> cycles;
-    std::array<std::uint64_t, 3> evaluated{};
-    std::uint64_t read_bursts = 0, write_bursts = 0, read_beats = 0, write_beats = 0;
+    std::uint64_t iteration = 0;
+    Mark mark;
   };
   std::map<std::vector<std::uint64_t>, Seen> seen;
   std::vector<TimedInstruction> now = body;
@@ -323,40 +353,16 @@ void Recurrence::repeat(const std::vector<TimedInstruction>& body, std::uint64_t
     move(1);
     ++i;
     if (trace != nullptr || i == times || seen.size() > kMostStates) continue;
-    std::vector<std::uint64_t> state = relative_state(first_word_);
+    std::vector<std::uint64_t> key = state();
     // Bursts depend on where lines lie in their pages.
-    for (const TimedInstruction& in : now) state.push_back(in.transfer.address % kPage);
-    Seen here;
-    here.iteration = i;
-    here.base = first_word_;
-    for (std::size_t e = 0; e < 3; ++e) {
-      here.cycles[e] = engines_[e].cycles;
-      here.evaluated[e] = engines_[e].evaluated;
-    }
-    here.read_bursts = read_bursts;
-    here.write_bursts = write_bursts;
-    here.read_beats = read_beats;
-    here.write_beats = write_beats;
-    const auto [at, inserted] = seen.emplace(std::move(state), here);
+    for (const TimedInstruction& in : now) key.push_back(in.transfer.address % kPage);
+    const Mark here = mark();
+    const auto [at, inserted] = seen.emplace(std::move(key), Seen{i, here});
     if (inserted) continue;
-    const Seen& before = at->second;
-    const std::uint64_t period = i - before.iteration;
+    const std::uint64_t period = i - at->second.iteration;
     const std::uint64_t skips = (times - i) / period;
     if (skips > 0) {
-      shift((here.base - before.base) * skips);
-      for (std::size_t e = 0; e < 3; ++e) {
-        EngineCycles& c = engines_[e].cycles;
-        c.run += (here.cycles[e].run - before.cycles[e].run) * skips;
-        c.wait_in += (here.cycles[e].wait_in - before.cycles[e].wait_in) * skips;
-        c.wait_out += (here.cycles[e].wait_out - before.cycles[e].wait_out) * skips;
-        const std::uint64_t more = (here.evaluated[e] - before.evaluated[e]) * skips;
-        engines_[e].evaluated += more;
-        engines_[e].pushed_count += more;
-      }
-      read_bursts += (here.read_bursts - before.read_bursts) * skips;
-      write_bursts += (here.write_bursts - before.write_bursts) * skips;
-      read_beats += (here.read_beats - before.read_beats) * skips;
-      write_beats += (here.write_beats - before.write_beats) * skips;
+      skip(at->second.mark, here, skips);
       i += period * skips;
       move(period * skips);
     }

@@ -41,7 +41,7 @@ struct TimedInstruction {
   std::uint32_t wait_out = 0;      ///< fetch: e2f, exec: r2e
   bool post_down = false;          ///< fetch: f2e, exec: e2r, store: r2f
   bool post_up = false;            ///< exec: e2f, store: r2e
-  TimedTransfer transfer;               ///< fetch and store
+  TimedTransfer transfer;          ///< fetch and store
   std::uint64_t array_cycles = 0;  ///< exec: T of its M, N, K
 };
 
@@ -78,6 +78,20 @@ class Recurrence {
   /// relative state repeats, then none. Same result as add() in a loop.
   void repeat(const std::vector<TimedInstruction>& body, std::uint64_t times,
               const std::vector<std::int64_t>& advance = {});
+
+  /// Where a run stands: to find out that it repeats itself, and to skip repetitions.
+  struct Mark {
+    std::uint64_t base = 0;
+    std::array<EngineCycles, 3> cycles;
+    std::array<std::uint64_t, 3> evaluated{};
+    std::uint64_t read_bursts = 0, write_bursts = 0, read_beats = 0, write_beats = 0;
+  };
+  Mark mark() const;
+  /// Everything that decides what later instructions take, relative to mark().base: equal states
+  /// and equal instructions from there on give equal distances.
+  std::vector<std::uint64_t> state() const;
+  /// Goes on as if what happened between `before` and `here` (the present) happened `times` more.
+  void skip(const Mark& before, const Mark& here, std::uint64_t times);
 
   /// True if every appended instruction has been evaluated. False = the stream waits for a token
   /// that nobody posts, or for a queue that never empties: a deadlock.
@@ -136,7 +150,6 @@ class Recurrence {
   std::uint64_t store(const TimedTransfer& t, std::uint64_t start);
   template <class Burst>
   void walk(const TimedTransfer& t, Burst&& burst) const;
-  std::vector<std::uint64_t> relative_state(std::uint64_t base) const;
   void shift(std::uint64_t delta);
 
   MachineConfig config_;

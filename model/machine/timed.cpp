@@ -20,6 +20,17 @@ TimedTransfer transfer(const LineWalk& l) {
 
 }  // namespace
 
+TimedInstruction timed(const ExecInstruction& e, std::uint64_t array_cycles) {
+  TimedInstruction out;
+  out.engine = MachineEngine::kExec;
+  out.wait_in = e.wait_f2e;
+  out.wait_out = e.wait_r2e;
+  out.post_down = e.post_e2r;
+  out.post_up = e.post_e2f;
+  out.array_cycles = array_cycles;
+  return out;
+}
+
 TimedInstruction timed(const Instruction& instruction, const MachineConfig& config) {
   TimedInstruction out;
   if (const auto* f = std::get_if<FetchInstruction>(&instruction)) {
@@ -36,12 +47,7 @@ TimedInstruction timed(const Instruction& instruction, const MachineConfig& conf
     out.transfer = transfer(s->lines);
   } else {
     const auto& e = std::get<ExecInstruction>(instruction);
-    out.engine = MachineEngine::kExec;
-    out.wait_in = e.wait_f2e;
-    out.wait_out = e.wait_r2e;
-    out.post_down = e.post_e2r;
-    out.post_up = e.post_e2f;
-    out.array_cycles = gemm_timing(config.array, {{e.m, e.n, e.k}, e.pa, e.pw}).cycles;
+    return timed(e, gemm_timing(config.array, {{e.m, e.n, e.k}, e.pa, e.pw}).cycles);
   }
   return out;
 }

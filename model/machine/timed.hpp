@@ -8,5 +8,7 @@ namespace bitcycle {
 
 /// Timing-relevant content of a legal instruction. Throws InputError as gemm_timing.
 TimedInstruction timed(const Instruction& instruction, const MachineConfig& config);
+/// The same for an exec whose array cycles are known.
+TimedInstruction timed(const ExecInstruction& instruction, std::uint64_t array_cycles);
 
 }  // namespace bitcycle
