@@ -1,7 +1,8 @@
 // bc_result against ResultUnit in every register and memory, and what it writes against golden.
+//
 // cpp: model/machine/partial_sums.cpp model/machine/out_position.cpp model/machine/result.cpp
-// model/machine/machine_config.cpp model/array_config.cpp golden/text_file.cpp
-// golden/requantise.cpp
+// cpp: model/machine/machine_config.cpp model/array_config.cpp golden/text_file.cpp
+// cpp: golden/requantise.cpp
 #include "model/machine/result.hpp"
 
 #include <algorithm>
