@@ -79,14 +79,14 @@ module bc_psum #(
     end
   end
 
+  // What lies outside M and N is 0 from the array: it never wraps, and nobody reads the sum.
   for (genvar i = 0; i < Q; i++) begin : g_lane
     logic [ACC_W-1:0] ps_mem[PS_D];
     logic [ACC_W-1:0] acc_q, in, prev, total;
     assign in = res_data_i[i*ACC_W +: ACC_W];
     assign prev = read_i ? ps_mem[entry_q] : '0;
     assign total = in + prev;
-    assign lane_overflow[i] = res_mask_i[i] & (in[ACC_W-1] == prev[ACC_W-1]) &
-                              (total[ACC_W-1] != in[ACC_W-1]);
+    assign lane_overflow[i] = (in[ACC_W-1] == prev[ACC_W-1]) & (total[ACC_W-1] != in[ACC_W-1]);
     always_ff @(posedge clk_i) begin
       if (res_valid_i) acc_q <= total;
       if (save) ps_mem[saved_q] <= acc_q;
@@ -94,15 +94,13 @@ module bc_psum #(
     assign data_o[i*ACC_W +: ACC_W] = acc_q;
   end
 
-  // The sums of rows and columns outside M and N are 0 from the array; what they add to is unused.
   for (genvar i = 0; i < RPB; i++) begin : g_row
     logic [ACC_W-1:0] ps_mem[PS_D];
     logic [ACC_W-1:0] sum_q, in, prev, total;
     assign in = res_sum_a_i[i*ACC_W +: ACC_W];
     assign prev = read_i ? ps_mem[entry_q] : '0;
     assign total = in + prev;
-    assign row_overflow[i] = (|res_mask_i[i*CPB +: CPB]) & (in[ACC_W-1] == prev[ACC_W-1]) &
-                             (total[ACC_W-1] != in[ACC_W-1]);
+    assign row_overflow[i] = (in[ACC_W-1] == prev[ACC_W-1]) & (total[ACC_W-1] != in[ACC_W-1]);
     always_ff @(posedge clk_i) begin
       if (res_valid_i) sum_q <= total;
       if (save) ps_mem[saved_q] <= sum_q;
@@ -115,9 +113,7 @@ module bc_psum #(
     assign in = res_sum_w_i[j*ACC_W +: ACC_W];
     assign prev = read_i ? ps_mem[entry_q] : '0;
     assign total = in + prev;
-    // The first row of a beat is inside M if any row is.
-    assign col_overflow[j] = res_mask_i[j] & (in[ACC_W-1] == prev[ACC_W-1]) &
-                             (total[ACC_W-1] != in[ACC_W-1]);
+    assign col_overflow[j] = (in[ACC_W-1] == prev[ACC_W-1]) & (total[ACC_W-1] != in[ACC_W-1]);
     always_ff @(posedge clk_i) begin
       if (res_valid_i) sum_q <= total;
       if (save) ps_mem[saved_q] <= sum_q;

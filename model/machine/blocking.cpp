@@ -171,6 +171,13 @@ Range3 BlockGrid::at(std::int64_t index) const {
   return r;
 }
 
+CoordinateSpan coordinate_span(const GemmProblem& problem, const std::vector<GemmPart>& parts,
+                               bool first, TensorAxis axis, const Range3& own, const Range3& k) {
+  return axis_span(problem, parts, first, static_cast<int>(axis), own, k);
+}
+
+void set_line(FetchBox& box, const TensorLayout& tensor) { set_beats(box, tensor); }
+
 FetchBox fetch_box(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
                    const Range3& own, const Range3& k) {
   FetchBox box;

@@ -55,6 +55,14 @@ struct FetchBox {
   }
 };
 
+enum class TensorAxis : std::uint8_t { kImg, kY, kGranule, kX };
+
+/// What `parts` need of one coordinate; of x a run without steps.
+CoordinateSpan coordinate_span(const GemmProblem& problem, const std::vector<GemmPart>& parts,
+                               bool first, TensorAxis axis, const Range3& own, const Range3& k);
+/// Sets beat0 and line_beats from box.x.
+void set_line(FetchBox& box, const TensorLayout& tensor);
+
 /// What `parts` need of the first (second) operand's tensor for a block.
 FetchBox fetch_box(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
                    const Range3& own, const Range3& k);

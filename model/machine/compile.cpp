@@ -270,14 +270,28 @@ class Search {
                 full_units * (work * time.cc + nr * nc * nk * (time.cycles - time.cc + overhead)));
             for (const bool cols_outer : {false, true}) {
               if (cols_outer && (nr == 1 || nc == 1)) continue;
-              const std::uint64_t again_first =
-                  nk > 1 || cols_outer ? (nk == 1 && nr == 1 ? 1 : nc) : 1;
-              const std::uint64_t again_second =
-                  nk > 1 || !cols_outer ? (nk == 1 && nc == 1 ? 1 : nr) : 1;
-              if (p_.units * nr * nk * again_first > 1 && first[r][k].most > first_depth / 2)
+              const bool first_stays =
+                  stays_resident(p_.units * nr * nk, first[r][k].most, first_depth);
+              const bool second_stays =
+                  stays_resident(p_.units * nc * nk, second[q][k].most, second_depth);
+              const auto again = [&](bool stays, bool outer, std::uint64_t mine,
+                                     std::uint64_t other) -> std::uint64_t {
+                if (stays) return 1;
+                if (nk > 1) return other;
+                return outer || mine == 1 ? 1 : other;
+              };
+              const std::uint64_t again_first = again(first_stays, !cols_outer, nr, nc);
+              const std::uint64_t again_second = again(second_stays, cols_outer, nc, nr);
+              const auto too_large = [](bool stays, std::uint64_t loads, std::uint64_t most,
+                                        std::uint64_t depth) {
+                return !stays && loads > 1 && most > depth / 2;
+              };
+              if (too_large(first_stays, p_.units * nr * nk * again_first, first[r][k].most,
+                            first_depth) ||
+                  too_large(second_stays, p_.units * nc * nk * again_second, second[q][k].most,
+                            second_depth)) {
                 continue;
-              if (p_.units * nc * nk * again_second > 1 && second[q][k].most > second_depth / 2)
-                continue;
+              }
               const double read =
                   o_.memory.read_cost *
                   static_cast<double>(full_units * (first[r][k].sum * again_first +

@@ -276,7 +276,8 @@ std::int64_t dram_worst_access(const DramConfig& c, bool is_write, bool after_re
     const std::int64_t col = -(write ? c.cwl : c.cl) - burst;
     const std::int64_t act = col - c.trcd;
     precharge = std::max({precharge, act + c.tras, write ? c.twr : col + c.trtp});
-    activate = std::max({activate, act + c.trc(), act + c.trrd_l, act - 3 * c.trrd_s + c.tfaw});
+    activate = std::max(
+        {activate, act + c.trc(), act + c.trrd_l, act - std::int64_t{3} * c.trrd_s + c.tfaw});
     if (write == is_write) column = std::max(column, col + c.column_gap_l());
     if (write && !is_write) column = std::max<std::int64_t>(column, c.twtr_l);
     if (!write && is_write) column = std::max(column, col + c.cl + burst + c.trtrs - c.cwl);

@@ -115,7 +115,7 @@ class Parser {
     for (const auto& item : node) {
       const std::string key = text(item.first, what);
       if (!out.emplace(key, item.second).second) {
-        fail(item.first, what + "." + key, "the key twice", "each key once");
+        fail(item.first, fmt::format("{}.{}", what, key), "the key twice", "each key once");
       }
     }
     return out;

@@ -44,9 +44,8 @@ PartialSums::PartialSums(const MachineConfig& config)
       sum_w_(columns_),
       memory_((q_ + rows_ + columns_) * depth_) {}
 
-template <typename Counts>
 bool PartialSums::add(const void* in, std::vector<std::uint64_t>& stage, const std::uint64_t* saved,
-                      bool read, Counts counts) const {
+                      bool read) const {
   if (!read) {
     for (std::size_t i = 0; i < stage.size(); ++i) stage[i] = packed(in, i, width_);
     return false;
@@ -58,18 +57,18 @@ bool PartialSums::add(const void* in, std::vector<std::uint64_t>& stage, const s
     const std::uint64_t b = saved[i * depth_];
     const std::uint64_t total = (a + b) & mask;
     stage[i] = total;
-    if (counts(i)) wrapped |= ~(a ^ b) & (a ^ total);
+    wrapped |= ~(a ^ b) & (a ^ total);
   }
   return (wrapped >> (width_ - 1) & 1U) != 0;
 }
 
 void PartialSums::step(const Inputs& in) {
   if (valid_ != 0 && in.write) {
-    std::uint64_t* to = &memory_[saved_];
+    std::size_t to = saved_;
     for (const auto* stage : {&acc_, &sum_a_, &sum_w_}) {
       for (const std::uint64_t value : *stage) {
-        *to = value;
-        to += depth_;  // the last step may leave the memory; it is not followed
+        memory_[to] = value;
+        to += depth_;
       }
     }
   }
@@ -82,17 +81,10 @@ void PartialSums::step(const Inputs& in) {
     const std::uint64_t* saved = &memory_[entry_];
     std::memcpy(mask_.data(), beat.mask, (q_ + 7) / 8);
     if (q_ % 64 != 0) mask_.back() &= (std::uint64_t{1} << (q_ % 64)) - 1;
-    const auto row = [&](std::size_t i) {
-      for (std::size_t j = 0; j < columns_; ++j) {
-        if (mask(i * columns_ + j)) return true;
-      }
-      return false;
-    };
     bool wrapped = beat.overflow;
-    wrapped |= add(beat.data, acc_, saved, in.read, [&](std::size_t i) { return mask(i); });
-    wrapped |= add(beat.sum_a, sum_a_, saved + q_ * depth_, in.read, row);
-    wrapped |= add(beat.sum_w, sum_w_, saved + (q_ + rows_) * depth_, in.read,
-                   [&](std::size_t j) { return mask(j); });
+    wrapped |= add(beat.data, acc_, saved, in.read);
+    wrapped |= add(beat.sum_a, sum_a_, saved + q_ * depth_, in.read);
+    wrapped |= add(beat.sum_w, sum_w_, saved + (q_ + rows_) * depth_, in.read);
     if (wrapped) overflow_ = 1;
     saved_ = entry_;
   }
@@ -116,12 +108,12 @@ void PartialSums::list(const std::string& prefix, std::vector<RegisterView>& out
   const auto entry_bits = static_cast<std::size_t>(clog2(static_cast<int>(depth_)));
   one("entry_q", entry_, entry_bits);
   one("saved_q", saved_, entry_bits);
-  std::uint64_t* memory = memory_.data();
+  std::size_t memory = 0;
   const auto lanes = [&](const char* scope, const char* name, std::vector<std::uint64_t>& stage) {
     for (std::size_t i = 0; i < stage.size(); ++i, memory += depth_) {
       const std::string at = fmt::format("{}.{}[{}].", prefix, scope, i);
       out.push_back({at + name, &stage[i], 1, 8, width});
-      out.push_back({at + "ps_mem", memory, depth_, 8, width});
+      out.push_back({at + "ps_mem", &memory_[memory], depth_, 8, width});
     }
   };
   lanes("g_lane", "acc_q", acc_);

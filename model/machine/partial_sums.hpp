@@ -51,11 +51,10 @@ class PartialSums {
   std::int64_t extend(std::uint64_t value) const {
     return static_cast<std::int64_t>(value << (64U - width_)) >> (64U - width_);
   }
-  /// Adds `count` elements of `width_` bits of `in` to their saved ones, into `stage`. Returns
-  /// whether an element that `counts(i)` says is real wrapped.
-  template <typename Counts>
-  bool add(const void* in, std::vector<std::uint64_t>& stage, const std::uint64_t* saved, bool read,
-           Counts counts) const;
+  /// Adds the packed elements of `in` to their saved ones, into `stage`. Returns whether one
+  /// wrapped.
+  bool add(const void* in, std::vector<std::uint64_t>& stage, const std::uint64_t* saved,
+           bool read) const;
 
   unsigned width_;
   std::size_t q_, rows_, columns_, depth_;

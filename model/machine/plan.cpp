@@ -26,7 +26,7 @@ Plan::Plan(GemmProblem problem, const Mapping& mapping)
   const PlanCheck check = check_mapping(problem_, mapping_);
   if (!check.refused.empty()) {
     throw input_error("", 0, "mapping of " + problem_.name,
-                      mapping_text(mapping_) + " (" + check.refused + ")",
+                      check.refused + " with " + mapping_text(mapping_),
                       "blocks that fit the layer and the machine's buffers");
   }
   cost_ = check.cost;

@@ -48,6 +48,12 @@ struct PlanCost {
   std::uint64_t macs_padded = 0;  ///< the same with whole tiles and chunks
 };
 
+/// Whether all `blocks` of an operand, of at most `beats` beats, stay in a buffer of `depth` beats:
+/// then each is fetched once; else two halves take turns.
+constexpr bool stays_resident(std::uint64_t blocks, std::uint64_t beats, std::uint64_t depth) {
+  return beats <= depth && blocks <= depth / (beats == 0 ? 1 : beats);
+}
+
 /// Whether all results are one output sub-block, which may then use the whole output buffer.
 bool outputs_alone(const GemmProblem& problem, const Mapping& mapping);
 

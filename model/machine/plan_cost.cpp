@@ -213,8 +213,16 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache)
   const MachineConfig& c = p.config;
   const BlockGrid grid_r{rows, m.rows}, grid_c{cols, m.cols}, grid_k{ks, m.ks};
   const std::uint64_t nr = u64(grid_r.count()), nc = u64(grid_c.count()), nk = u64(grid_k.count());
-  const std::uint64_t first_loads = loads(!m.cols_outer, nr, nc, nk);
-  const std::uint64_t second_loads = loads(m.cols_outer, nc, nr, nk);
+  const int first_depth = m.exchange ? c.l1w_d : c.l1a_d;
+  const int second_depth = m.exchange ? c.l1a_d : c.l1w_d;
+  const bool first_stays =
+      stays_resident(p.units * nr * nk, box_totals(p, parts, true, m.rows, m.ks, cache).most,
+                     static_cast<std::uint64_t>(first_depth));
+  const bool second_stays =
+      stays_resident(p.units * nc * nk, box_totals(p, parts, false, m.cols, m.ks, cache).most,
+                     static_cast<std::uint64_t>(second_depth));
+  const std::uint64_t first_loads = first_stays ? nr * nk : loads(!m.cols_outer, nr, nc, nk);
+  const std::uint64_t second_loads = second_stays ? nc * nk : loads(m.cols_outer, nc, nr, nk);
   const ArrayTime time(c.array, m.exchange ? p.pw : p.pa, m.exchange ? p.pa : p.pw);
   const auto tm = static_cast<std::uint64_t>(c.array.tm);
   const auto tn = static_cast<std::uint64_t>(c.array.tn);
@@ -334,10 +342,10 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache)
       refused = fmt::format("{}: {} beats, room for {}", what, beats, room);
     }
   };
-  const int first_depth = m.exchange ? c.l1w_d : c.l1a_d;
-  const int second_depth = m.exchange ? c.l1a_d : c.l1w_d;
-  fits("block of the first operand", cost.first_box, first_depth, first_loads * p.units > 1);
-  fits("block of the second operand", cost.second_box, second_depth, second_loads * p.units > 1);
+  fits("block of the first operand", cost.first_box, first_depth,
+       !first_stays && first_loads * p.units > 1);
+  fits("block of the second operand", cost.second_box, second_depth,
+       !second_stays && second_loads * p.units > 1);
   fits("output sub-block", cost.last_out, c.ob_d, outputs > 1);
   fits("partial sums", cost.psb_entries, c.ps_d, false);
   for (std::size_t d = 1; d < 3; ++d) {

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "model/machine/plan_walk.hpp"
 
@@ -11,8 +12,10 @@ namespace {
 constexpr std::size_t kLoops = 10;  // unit, outer space, inner space, reduction
 // Iterations at either end that differ in their tokens: buffers that are still free, stores that
 // nobody waits for.
-constexpr std::uint64_t kMargin = 4;
+constexpr std::uint64_t kMargin = 3;
 constexpr std::uint64_t kMostIterations = 4096;
+constexpr TensorAxis kAxisOrder[4] = {TensorAxis::kImg, TensorAxis::kY, TensorAxis::kGranule,
+                                      TensorAxis::kX};
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
   h = (h ^ value) * 0x9E3779B97F4A7C15ULL;
@@ -31,6 +34,7 @@ struct PlanCursor::State {
   std::array<std::uint64_t, 2> period{};  // by operand: places count modulo this for burst splits
   std::vector<GemmPart> parts;
   std::uint64_t parts_unit = 0;
+  std::array<std::unordered_map<std::uint64_t, std::uint64_t>, 8> axis_hash;  // of the cut's loops
 };
 
 PlanCursor::PlanCursor(const Plan& plan) : plan_(plan), state_(std::make_unique<State>(plan)) {
@@ -61,6 +65,22 @@ void PlanCursor::choose_loops() {
     const bool even = apart && t.base % kPageBytes == 0;
     s.period[first ? 0 : 1] =
         even ? std::min(t.plane_beats() * beat_bytes, kPageBytes) : kPageBytes;
+    // Parts of lines that are a power of two and lie at its multiples do not meet a border either.
+    const OperandMap& map = (first ? p.first_unit().front().first : p.first_unit().front().second);
+    std::int64_t words = 0;
+    std::size_t digits = 0;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const Index3& own = first ? m.rows : m.cols;
+      if (map.x.own[d] != 0) words = map.x.own[d] * own[d] * t.bits;
+      if (map.x.k[d] != 0) words = map.x.k[d] * m.ks[d] * t.bits;
+      digits += (map.x.own[d] != 0 ? 1U : 0U) + (map.x.k[d] != 0 ? 1U : 0U);
+    }
+    const std::uint64_t run = static_cast<std::uint64_t>(words) / t.words_per_beat();
+    if (even && digits == 1 && map.x.offset == 0 && words > 0 &&
+        static_cast<std::uint64_t>(words) % t.words_per_beat() == 0 && (run & (run - 1)) == 0 &&
+        run < t.line_beats() && t.line_beats() % run == 0) {
+      s.period[first ? 0 : 1] = std::min(s.period[first ? 0 : 1], run * beat_bytes);
+    }
   }
   // The cut after which the fewest steps belong to irregular iterations.
   std::uint64_t total = 1;
@@ -72,6 +92,8 @@ void PlanCursor::choose_loops() {
     count *= s.loops[loops - 1];
     if (count > kMostIterations) break;
     if (loops > 1 && s.loops[loops - 1] == 1) continue;
+    // Looking at so many iterations would take longer than emitting the irregular ones.
+    if (best < count) break;
     const std::uint64_t cost = irregular(loops) * (total / count);
     if (cost < best) {
       best = cost;
@@ -85,6 +107,7 @@ void PlanCursor::choose_loops() {
 std::uint64_t PlanCursor::irregular(std::size_t loops) {
   State& s = *state_;
   s.outer = loops;
+  for (auto& hashes : s.axis_hash) hashes.clear();
   count_ = steps_each_ = 1;
   for (std::size_t i = 0; i < kLoops; ++i) (i < loops ? count_ : steps_each_) *= s.loops[i];
   regular_.assign(count_, 0);
@@ -161,6 +184,18 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
         }
       }
       if (!fixed) continue;
+      // Equal digits, equal answer.
+      std::uint64_t key = at[0] + 1;
+      for (std::size_t d = 0; d < 6; ++d) {
+        const std::size_t loop = d < 3 ? own_loop + d : 4 + d;
+        if (moves[d] && loop < s.outer) key = key * s.loops[loop] + at[loop];
+      }
+      const auto [known, fresh] = s.axis_hash[(first ? 0 : 4) + axis].try_emplace(key, 0);
+      if (!fresh) {
+        h = mix(h, known->second);
+        continue;
+      }
+      std::uint64_t a = 0;
       for (std::int64_t i = 0; i < combinations; ++i) {
         Range3 o{{0, 0, 0}, own.extent}, k{{0, 0, 0}, ks.extent};
         std::int64_t left = i;
@@ -181,14 +216,22 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
           r.start[digit] = block * g.block[digit];
           r.n[digit] = std::min(g.block[digit], g.extent[digit] - r.start[digit]);
         }
-        const FetchBox box = fetch_box(p, s.parts, first, o, k);
-        const CoordinateSpan* const spans[4] = {&box.img, &box.y, &box.granule, &box.x};
-        const CoordinateSpan& span = *spans[axis];
-        h = mix(h, static_cast<std::uint64_t>(axis == 3 ? box.line_beats : span.count));
-        h = mix(h, static_cast<std::uint64_t>(span.step));
-        const std::int64_t beat = axis == 3 ? box.beat0 : span.first * strides[axis];
-        h = mix(h, static_cast<std::uint64_t>(beat * beat_bytes) % s.period[first ? 0 : 1]);
+        const CoordinateSpan span = coordinate_span(p, s.parts, first, kAxisOrder[axis], o, k);
+        std::int64_t beat = span.first * strides[axis];
+        std::int64_t length = span.count;
+        if (axis == 3) {
+          FetchBox box;
+          box.x = span;
+          set_line(box, t);
+          beat = box.beat0;
+          length = box.line_beats;
+        }
+        a = mix(a, static_cast<std::uint64_t>(length));
+        a = mix(a, static_cast<std::uint64_t>(span.step));
+        a = mix(a, static_cast<std::uint64_t>(beat * beat_bytes) % s.period[first ? 0 : 1]);
       }
+      known->second = a;
+      h = mix(h, a);
     }
   }
   if (p.out.form == OutputForm::kCodes) {

@@ -101,6 +101,8 @@ class PlanWalk {
       const std::uint64_t per_unit =
           nk_ > 1 ? nr_ * nc_ * nk_ : (outer || mine == 1 ? mine : mine * other);
       o.total = p_.units * per_unit;
+      o.slot = o.first ? plan.cost_.first_box : plan.cost_.second_box;
+      o.resident = stays_resident(p_.units * mine * nk_, o.slot, o.depth);
     }
     outputs_ = plan.cost_.stores;
   }
@@ -152,7 +154,9 @@ class PlanWalk {
     posted_ += times * (b.posted - a.posted);
     taken_ += times * (b.taken - a.taken);
     if (step >= steps_) return;
-    for (Operand& o : operands_) o.box[(o.loaded - 1) % 2] = box_of(o, step);
+    for (Operand& o : operands_) {
+      if (!o.resident) o.box[(o.loaded - 1) % 2] = box_of(o, step);
+    }
   }
 
   bool changes(bool first, std::uint64_t step) const {
@@ -168,6 +172,8 @@ class PlanWalk {
     bool first = false;
     OperandBuffer target = OperandBuffer::kA;
     std::uint32_t depth = 0;
+    bool resident = false;      // all blocks stay in the buffer, each loaded at its first use
+    std::uint64_t slot = 0;     // beats of the largest block
     std::uint64_t total = 0;    // loads of the whole walk
     std::uint64_t loaded = 0;   // so far
     std::uint64_t freed = 0;    // posts of e2f after which the load before the last is out of use
@@ -194,7 +200,12 @@ class PlanWalk {
     return v;
   }
 
+  // Whether the operand's block for `step` must be loaded for it.
   bool changes(const Operand& o, std::uint64_t step) const {
+    if (o.resident) {
+      const Visit v = visit(step);
+      return (o.first ? v.c : v.r) == 0;
+    }
     if (step == 0) return true;
     const Visit a = visit(step - 1);
     const Visit b = visit(step);
@@ -209,7 +220,12 @@ class PlanWalk {
     return parts_;
   }
 
-  std::uint32_t buffer_beat(const Operand& o, std::uint64_t load) const {
+  std::uint32_t buffer_beat(const Operand& o, std::uint64_t load, std::uint64_t step) const {
+    if (o.resident) {
+      const Visit v = visit(step);
+      const std::uint64_t id = (o.first ? v.unit * nr_ + v.r : v.unit * nc_ + v.c) * nk_ + v.k;
+      return static_cast<std::uint32_t>(id * o.slot);
+    }
     return o.total > 1 && load % 2 == 1 ? o.depth / 2 : 0;
   }
 
@@ -241,13 +257,13 @@ class PlanWalk {
     for (Operand& o : operands_) {
       if (!changes(o, step)) continue;
       const std::uint64_t number = o.loaded++;
-      FetchBox& box = o.box[number % 2];
-      box = box_of(o, step);
+      const FetchBox box = box_of(o, step);
+      if (!o.resident) o.box[number % 2] = box;
       FetchInstruction f;
       f.target = o.target;
       f.post_f2e = true;
-      f.lines = box_lines(o.first ? p_.first : p_.second, box, buffer_beat(o, number));
-      if (number >= 2 && o.freed > taken_) {
+      f.lines = box_lines(o.first ? p_.first : p_.second, box, buffer_beat(o, number, step));
+      if (!o.resident && number >= 2 && o.freed > taken_) {
         f.wait_e2f = static_cast<std::uint32_t>(o.freed - taken_);
         taken_ = o.freed;
       }
@@ -264,7 +280,11 @@ class PlanWalk {
     const Visit v = visit(step);
     const std::vector<GemmPart>& list = parts(v.unit);
     for (Operand& o : operands_) {
-      if (changes(o, step)) o.pending = step == 0 ? 0 : o.pending + 1;
+      if (o.resident) {
+        o.box[o.pending % 2] = box_of(o, step);
+      } else if (changes(o, step)) {
+        o.pending = step == 0 ? 0 : o.pending + 1;
+      }
     }
     const Range3 rows = rows_.at(static_cast<std::int64_t>(v.r));
     const Range3 cols = cols_.at(static_cast<std::int64_t>(v.c));
@@ -302,7 +322,7 @@ class PlanWalk {
     if (step + 1 >= steps_) return false;
     return std::any_of(operands_.begin(), operands_.end(), [&](const Operand& o) {
       // Load number pending + 1 begins with the next step; is there one after it?
-      return changes(o, step + 1) && o.pending + 2 < o.total;
+      return !o.resident && changes(o, step + 1) && o.pending + 2 < o.total;
     });
   }
 
@@ -344,7 +364,7 @@ class PlanWalk {
       const bool never = part.ks[0] == 0 || part.ks[1] == 0;
       const bool idle = never || is_empty(ks);
       ExecInstruction e;
-      operands(part, r, c, ks, idle, e);
+      operands(step, part, r, c, ks, idle, e);
       if (!never && nk_ > 1) {
         e.ps_read = v.k != 0;
         e.ps_write = !last_k;
@@ -390,8 +410,8 @@ class PlanWalk {
     if (last_k) store(step, codes, ob_beat, raw_word, blocks);
   }
 
-  void operands(const GemmPart& part, const Range3& r, const Range3& c, const Range3& ks, bool idle,
-                ExecInstruction& e) {
+  void operands(std::uint64_t step, const GemmPart& part, const Range3& r, const Range3& c,
+                const Range3& ks, bool idle, ExecInstruction& e) {
     OperandGather first, second;
     if (idle) {  // nothing is inside a height of 0
       first.h = second.h = 0;
@@ -399,8 +419,10 @@ class PlanWalk {
     } else {
       const Operand& x = operands_[0];
       const Operand& y = operands_[1];
-      first = gather_of(p_, part, true, x.box[x.pending % 2], buffer_beat(x, x.pending), r, ks);
-      second = gather_of(p_, part, false, y.box[y.pending % 2], buffer_beat(y, y.pending), c, ks);
+      first =
+          gather_of(p_, part, true, x.box[x.pending % 2], buffer_beat(x, x.pending, step), r, ks);
+      second =
+          gather_of(p_, part, false, y.box[y.pending % 2], buffer_beat(y, y.pending, step), c, ks);
       const std::int64_t lanes = p_.k_granules ? p_.config.gl : 1;
       e.k = static_cast<std::uint32_t>(ks.n[0] * ks.n[1] * ks.n[2] * lanes);
     }

@@ -1,7 +1,8 @@
 // bc_result against ResultUnit in every register and memory, and what it writes against golden.
+//
 // cpp: model/machine/partial_sums.cpp model/machine/out_position.cpp model/machine/result.cpp
-// model/machine/machine_config.cpp model/array_config.cpp golden/text_file.cpp
-// golden/requantise.cpp
+// cpp: model/machine/machine_config.cpp model/array_config.cpp golden/text_file.cpp
+// cpp: golden/requantise.cpp
 #include "model/machine/result.hpp"
 
 #include <algorithm>
@@ -119,6 +120,12 @@ class Campaign {
     q.zout = s17();
     if (random_.chance(50)) q.zout = random_.range(-10, 10);
     q.kzz = static_cast<std::int64_t>(random_.word()) >> random_.range(0, 63);
+    if (random_.chance(25)) {  // small numbers: ties
+      q.mult = static_cast<std::uint16_t>(1 << random_.range(0, 1));
+      q.shift = random_.range(1, 4);
+      q.za = q.zw = q.zout = 0;
+      q.kzz = random_.range(-9, 9);
+    }
     q.out_bits = random_.range(1, 16);
     q.out_signed = random_.chance(50);
     q.rounding = static_cast<Rounding>(random_.range(0, 3));
@@ -204,7 +211,9 @@ class Campaign {
     sum_a_.assign(p.m, 0);
     sum_w_.assign(p.n, 0);
     wrapped_ = false;
-    magnitude_ = random_.chance(10) ? 0 : random_.range(0, static_cast<int>(width_) - 1);
+    magnitude_ = p.q.mult <= 2        ? static_cast<int>(width_) - random_.range(4, 8)
+                 : random_.chance(10) ? 0
+                                      : random_.range(0, static_cast<int>(width_) - 1);
   }
 
   std::uint64_t draw() {

@@ -2,4 +2,4 @@
 # file: bc_requant.sv
 # expect: out_q|code bit
 # Stochastic rounding takes the low random bits.
-s/random_bits\} << shift\) >> 16/random_bits}/
+s/<< shift\) >> 16/<< 6'd0)/
