@@ -38,7 +38,7 @@ std::string refusal(const Args& args) {
   try {
     run(args);
   } catch (const InputError& e) {
-    const std::string text = e.what();
+    std::string text = e.what();
     CHECK(text.find('\n') == std::string::npos);
     return text;
   }

@@ -16,7 +16,7 @@ Graph read(const std::string& text, const std::string& variant = "") {
 }
 
 std::string refusal(const std::string& text) {
-  const std::string message = error_text([&] { build_network(read(text)); });
+  std::string message = error_text([&] { build_network(read(text)); });
   CHECK(message.find('\n') == std::string::npos);
   return message;
 }
@@ -244,9 +244,9 @@ TEST_CASE("hostile files end quickly", "[network-file][errors]") {
   // Aliases of aliases: a page that would be 10^9 nodes.
   std::string bomb = "network: a\nblocks:\n  b0: {nodes: &l0 [softmax, softmax]}\n";
   for (int i = 1; i < 8; ++i) {
-    const std::string n = std::to_string(i), m = std::to_string(i - 1);
-    bomb += "  b" + n + ": {nodes: [b" + m + ", b" + m + ", b" + m + ", b" + m + ", b" + m + ", b" +
-            m + ", b" + m + ", b" + m + "]}\n";
+    bomb.append("  b").append(std::to_string(i)).append(": {nodes: [");
+    for (int k = 0; k < 8; ++k) bomb.append(k > 0 ? ", b" : "b").append(std::to_string(i - 1));
+    bomb += "]}\n";
   }
   bomb += "nodes:\n  - input: {channels: 1}\n  - b7\n";
   CHECK_THAT(refusal(bomb), Contains("more than 200000"));
@@ -254,7 +254,7 @@ TEST_CASE("hostile files end quickly", "[network-file][errors]") {
   std::string idle = "network: a\nnodes:\n  - input: {channels: 1}\n";
   std::string indent = "  ";
   for (int i = 0; i < 7; ++i) {
-    idle += indent + "- repeat: {times: 10000}\n" + indent + "  nodes:\n";
+    idle.append(indent).append("- repeat: {times: 10000}\n").append(indent).append("  nodes:\n");
     indent += "    ";
   }
   idle += indent + "- repeat: {times: 0}\n" + indent + "  nodes: [softmax]\n";
