@@ -12,6 +12,7 @@
 #include "sim/cmd_compare.hpp"
 #include "sim/cmd_cosim.hpp"
 #include "sim/cmd_schedule.hpp"
+#include "sim/cmd_trace.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"compare", bitcycle::cmd_compare, "cost of precision schedules: BitOps, cycles, energy"},
     {"schedule", bitcycle::cmd_schedule, "one precision schedule: summary, CSV, plot"},
+    {"trace", bitcycle::cmd_trace, "precision by layer and iteration: make, check, convert"},
     {"cosim", bitcycle::cmd_cosim, "RTL and SystemC model in lockstep, against golden and formula"},
     {"verilate", bitcycle::cmd_verilate, "build the RTL of an array ahead of time"},
 };
