@@ -74,13 +74,20 @@ std::string block_table(const CompareResult& result, const CompareBlock& block,
   return table.render();
 }
 
+// The FP32 part of the row's relative BitOps: no array runs it.
+double fp32_relative(const CompareRow& row) {
+  if (row.bitops_fp32 == 0) return 0.0;
+  return row.bitops_relative * share(row.bitops_fp32, row.bitops) / 100.0;
+}
+
 // Points of relative cycles that one kind of slot adds to relative BitOps. Summed over all kinds
 // they are the difference, exactly: cycles are all slots. Useful slots add nothing, because useful
 // products are in proportion to BitOps.
 double points(const CompareRow& row, const CompareRow& base, SlotUse use) {
   const u128 all = base.slots.total();
   const double longer = static_cast<double>(base.iterations) / static_cast<double>(row.iterations);
-  return share(row.slots[use], all) * longer - row.bitops_relative * share(base.slots[use], all);
+  const double array_bitops = row.bitops_relative - fp32_relative(row);
+  return share(row.slots[use], all) * longer - array_bitops * share(base.slots[use], all);
 }
 
 std::string differences(const CompareResult& result, const CompareBlock& block) {
@@ -105,6 +112,15 @@ std::string differences(const CompareResult& result, const CompareBlock& block) 
   line(
       "BitOps say", 100.0, [](const CompareRow& r) { return 100.0 * r.bitops_relative; }, false);
   table.add_separator();
+  bool any_fp32 = false;
+  for (std::size_t i = 1; i < block.rows; ++i) {
+    any_fp32 = any_fp32 || result.rows[block.first_row + i].bitops_fp32 > 0;
+  }
+  if (any_fp32) {
+    line(
+        "FP32 work, not on the array", 0.0,
+        [](const CompareRow& r) { return -100.0 * fp32_relative(r); }, true);
+  }
   for (std::size_t u = 0; u < kSlotUses; ++u) {
     const auto use = static_cast<SlotUse>(u);
     const double base_share = share(base.slots[use], base.slots.total());
