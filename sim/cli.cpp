@@ -65,6 +65,8 @@ po::variables_map parse_options(const std::vector<std::string>& args,
     throw input_error("", 0, "options", one_line(e.what()), "see --help");
   }
   for (const auto& [name, value] : values) {
+    // Flags hold an empty text.
+    if (description.find(name, false).semantic()->max_tokens() == 0) continue;
     const auto* text = boost::any_cast<std::string>(&value.value());
     const auto* texts = boost::any_cast<std::vector<std::string>>(&value.value());
     const bool empty =

@@ -258,15 +258,15 @@ class Collector {
 
   void take_policy(const std::string& text) {
     auto [name, values] = parse_policy(text);
-    std::string row = text;
-    std::replace(row.begin(), row.end(), '\t', ' ');
+    const auto& suite = schedule_names();
+    const bool built_in = std::find(suite.begin(), suite.end(), text) != suite.end();
+    std::string row = built_in ? text + " (policy)" : text;
     for (auto value = values.begin(); value != values.end(); ++value) {
       if (value->first != "name") continue;
       row = value->second;
       values.erase(value);
       break;
     }
-    if (row == name) row += " (policy)";
     with_iterations(name, values);
     const auto policy = make_policy(name, values);
     all_places();

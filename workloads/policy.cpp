@@ -62,7 +62,8 @@ constexpr Entry kEntries[] = {
       "bits=8 centre=fp32 (or bits) batches=391 recentre=batches iterations=64000"},
      make_halp_policy},
     {{"swalp", "SWALP: static, and averaging of the weights from an epoch on",
-      "bits=8/8 epochs=300 epoch_iterations=391 average_from_epoch=200 average_every=391 "
+      "bits=8/8 epochs=300 epoch_iterations=391 average_from_epoch=200 "
+      "average_every=epoch_iterations "
       "average_bits=32"},
      make_swalp_policy},
     {{"speq", "SPEQ: a second forward pass with random activation bits",

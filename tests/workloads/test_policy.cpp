@@ -117,8 +117,9 @@ TEST_CASE("FracTrain's rule: flat losses advance, five periods at the earliest",
 }
 
 TEST_CASE("MuPPET climbs its word lengths, the last is FP32", "[policy]") {
-  const TraceTotals t = policy_totals("muppet epoch_iterations=10 switch_epochs=10,20,30,40 "
-                                      "iterations=1000");
+  const TraceTotals t = policy_totals(
+      "muppet epoch_iterations=10 switch_epochs=10,20,30,40 "
+      "iterations=1000");
   std::map<int, std::uint64_t> seen;
   std::uint64_t fp32 = 0;
   for (const auto& c : t.counts) {
@@ -179,11 +180,11 @@ TEST_CASE("HALP costs 2 + batches / T of SGD", "[policy]") {
 TEST_CASE("SWALP averages from its epoch on, SPEQ runs forward twice", "[policy]") {
   const TraceTotals swalp = policy_totals("swalp epoch_iterations=10");
   CHECK(swalp.iterations == 3000);
-  CHECK(swalp.averaging_updates == 100 * 10 / 391 + 1);
-  const TraceTotals each = policy_totals("swalp epoch_iterations=10 average_every=10");
-  CHECK(each.averaging_updates == 100);
-  CHECK(to_decimal(each.averaging_read_bits) == std::to_string(100 * 1000 * (8 + 32)));
-  CHECK(to_decimal(each.averaging_written_bits) == std::to_string(100 * 1000 * 32));
+  CHECK(swalp.averaging_updates == 100);  // once an epoch
+  const TraceTotals each = policy_totals("swalp epoch_iterations=10 average_every=5");
+  CHECK(each.averaging_updates == 200);
+  CHECK(to_decimal(each.averaging_read_bits) == std::to_string(200 * 1000 * (8 + 32)));
+  CHECK(to_decimal(each.averaging_written_bits) == std::to_string(200 * 1000 * 32));
   REQUIRE(each.schedule);
   CHECK(each.schedule->pairs.size() == 1);
 
@@ -200,8 +201,6 @@ TEST_CASE("SWALP averages from its epoch on, SPEQ runs forward twice", "[policy]
   for (const auto& [bits, iterations] : drawn) {
     CHECK(std::abs(static_cast<double>(iterations) - 3000.0) < 300.0);  // 6 standard deviations
   }
-  CHECK(policy_totals("speq iterations=50").counts.size() ==
-        policy_totals("speq iterations=50").counts.size());
 }
 
 TEST_CASE("block replacement: block j runs in FP32 in j mixed networks", "[policy]") {
@@ -210,7 +209,8 @@ TEST_CASE("block replacement: block j runs in FP32 in j mixed networks", "[polic
   CHECK(work_of(t, 1, WorkMode::kFp32) == std::array<std::uint64_t, 3>{30, 30, 0});  // 0 + 1 + 2
   const TraceTotals with = policy_totals("block-replacement blocks=3 iterations=10");
   CHECK(work_of(with, 1, WorkMode::kFp32) == std::array<std::uint64_t, 3>{60, 30, 0});
-  CHECK(policy_error("block-replacement blocks=4").find("quantised layers, 3") != std::string::npos);
+  CHECK(policy_error("block-replacement blocks=4").find("quantised layers, 3") !=
+        std::string::npos);
 }
 
 TEST_CASE("FAST's front reaches late layers first and never falls", "[policy]") {
@@ -224,15 +224,15 @@ TEST_CASE("FAST's front reaches late layers first and never falls", "[policy]") 
 }
 
 TEST_CASE("FP4 pre-training ends in its target precision", "[policy]") {
-  const TraceTotals t =
-      policy_totals("target-precision attention=conv2 iterations=100 phase=0.08");
+  const TraceTotals t = policy_totals("target-precision attention=conv2 iterations=100 phase=0.08");
   std::map<std::pair<std::uint32_t, int>, std::uint64_t> seen;
   for (const auto& c : t.counts) seen[{c.layer, c.work.bits.fwd_x}] += c.iterations;
   CHECK(seen[{0, 4}] == 92);
   CHECK(seen[{1, 8}] == 92);
   CHECK(seen[{0, 16}] == 8);
   CHECK(seen[{1, 16}] == 8);
-  const TraceTotals fp32 = policy_totals("target-precision target=fp32 target_from=60 iterations=100");
+  const TraceTotals fp32 =
+      policy_totals("target-precision target=fp32 target_from=60 iterations=100");
   CHECK(work_of(fp32, 0, WorkMode::kFp32)[0] == 120);
 }
 
@@ -285,7 +285,8 @@ TEST_CASE("learning rates become bits", "[policy]") {
   const auto restarts =
       policy_totals("learning-rate profile=warm-restarts first_cycle=8000").schedule;
   CHECK(std::abs(restarts->mean_bits() - policy_totals("CR").schedule->mean_bits()) < 1e-3);
-  CHECK(policy_error("learning-rate profile=stp").find("did you mean 'step'?") != std::string::npos);
+  CHECK(policy_error("learning-rate profile=stp").find("did you mean 'step'?") !=
+        std::string::npos);
   CHECK(policy_error("learning-rate gamma=nan").find("gamma") != std::string::npos);
   CHECK(policy_error("learning-rate power=2").find("'power'") != std::string::npos);
   CHECK(policy_error("learning-rate milestones=5,3").find("ascending") != std::string::npos);
@@ -297,9 +298,11 @@ TEST_CASE("lists of bits, of layers and of configurations", "[policy]") {
   CHECK(policy_error("piecewise steps=1:3/8").find("rise from 0") != std::string::npos);
   CHECK(policy_error("piecewise steps=0-3/8").find("a list such as") != std::string::npos);
 
-  const std::string csv = "layer,bits_w,bits_a,bits_g\nconv*,4,8,8 # most\n1,2,3,8\nblock.conv3,8,8,8\n";
+  const std::string csv =
+      "layer,bits_w,bits_a,bits_g\nconv*,4,8,8 # most\n1,2,3,8\nblock.conv3,8,8,8\n";
   const std::string yaml =
-      "- {layer: \"conv*\", bits_w: 4, bits_a: 8, bits_g: 8}\n- layer: 1\n  bits_w: 2\n  bits_a: 3\n"
+      "- {layer: \"conv*\", bits_w: 4, bits_a: 8, bits_g: 8}\n- layer: 1\n  bits_w: 2\n  bits_a: "
+      "3\n"
       "  bits_g: 8\n- {layer: block.conv3, bits_w: 8, bits_a: 8, bits_g: 8}\n";
   for (const std::string& ending : {std::string(".csv"), std::string(".yaml")}) {
     const TemporaryFile plain("");
@@ -355,7 +358,8 @@ TEST_CASE("recorded policies follow their rules", "[policy]") {
   CHECK(apt->pairs[0].pair == BitPair{7, 7});
 
   const TemporaryFile dps("iteration,tensor,overflow,error\n0,W,0,1\n10,W,0.1,0\n20,G,0,0\n");
-  const TraceTotals d = policy_totals("dps iterations=100 integer=4 fraction=8 values=" + dps.path());
+  const TraceTotals d =
+      policy_totals("dps iterations=100 integer=4 fraction=8 values=" + dps.path());
   // W: 4+8 -> 3+9 -> 4+8; G: 4+8 -> 3+7.
   std::map<std::pair<int, int>, std::uint64_t> widths;
   for (const auto& c : d.counts) {

@@ -72,7 +72,8 @@ TEST_CASE("a header is checked", "[trace]") {
   refused("{\"a\":1}\n", "no key 'bitcycle_trace'");
   refused("{\"bitcycle_trace\":2,\"iterations\":1}\n", "bitcycle_trace: found 2");
   refused("{\"bitcycle_trace\":1}\n", "iterations: found nothing");
-  for (const char* n : {"0", "-1", "1.5", "1e30", "\"5\"", "null", "true", "[1]", "9007199254740993"}) {
+  for (const char* n :
+       {"0", "-1", "1.5", "1e30", "\"5\"", "null", "true", "[1]", "9007199254740993"}) {
     refused(std::string("{\"bitcycle_trace\":1,\"iterations\":") + n + "}\n", "iterations: found");
   }
   refused("{\"bitcycle_trace\":1,\"iterations\":NaN}\n", "Invalid value");
@@ -94,20 +95,23 @@ TEST_CASE("a header is checked", "[trace]") {
   refused(layers("{\"name\":\"a\",\"cin\":3,\"cout\":4,\"hi\":2,\"wi\":2,\"kernel\":5}"), "kernel");
   refused(layers("{\"name\":\"a\",\"cin\":3,\"cout\":4,\"hi\":2,\"wi\":2,\"kernel\":[1,2,3]}"),
           "a list of 3");
-  refused(layers("{\"name\":\"a\",\"m\":4,\"n\":1,\"k\":1},{\"name\":\"a\",\"m\":4,\"n\":1,\"k\":1}"),
-          "'a' twice");
-  refused("{\"bitcycle_trace\":1,\"iterations\":1,\"layers\":[{\"name\":\"a\",\"dense\":true,"
-          "\"cin\":1,\"cout\":1}]}\n",
-          "batch: found nothing");
-  refused("{\"bitcycle_trace\":1,\"iterations\":1,\"batch\":1,\"network\":\"x\",\"layers\":["
-          "{\"name\":\"a\",\"dense\":true,\"cin\":1,\"cout\":1}]}\n",
-          "also network 'x'");
+  refused(
+      layers("{\"name\":\"a\",\"m\":4,\"n\":1,\"k\":1},{\"name\":\"a\",\"m\":4,\"n\":1,\"k\":1}"),
+      "'a' twice");
+  refused(
+      "{\"bitcycle_trace\":1,\"iterations\":1,\"layers\":[{\"name\":\"a\",\"dense\":true,"
+      "\"cin\":1,\"cout\":1}]}\n",
+      "batch: found nothing");
+  refused(
+      "{\"bitcycle_trace\":1,\"iterations\":1,\"batch\":1,\"network\":\"x\",\"layers\":["
+      "{\"name\":\"a\",\"dense\":true,\"cin\":1,\"cout\":1}]}\n",
+      "also network 'x'");
   refused(std::string(3'000'000, '[') + "\n", ":1: header");  // deep nesting
 }
 
 TEST_CASE("records are checked", "[trace]") {
-  for (const char* bits : {"0", "17", "-3", "3.5", "1e30", "\"3\"", "null", "true", "{}",
-                           "99999999999999999999999"}) {
+  for (const char* bits :
+       {"0", "17", "-3", "3.5", "1e30", "\"3\"", "null", "true", "{}", "99999999999999999999999"}) {
     record_refused(std::string("{\"t\":0,\"g\":8,\"b\":") + bits + "}", "b: found");
   }
   record_refused("{\"t\":0,\"g\":8,\"b\":NaN}", "Invalid value");
@@ -166,7 +170,8 @@ TEST_CASE("a cut-off trace is noticed", "[trace]") {
 
 TEST_CASE("ranges of a layer neither overlap nor leave gaps", "[trace]") {
   refused(trace_text(""), "layer conv1: found no record");
-  refused(trace_text("{\"t\":0,\"layer\":\"conv*\",\"b\":3,\"g\":8}\n"), "block.conv3: found no record");
+  refused(trace_text("{\"t\":0,\"layer\":\"conv*\",\"b\":3,\"g\":8}\n"),
+          "block.conv3: found no record");
   refused(trace_text("{\"t\":1,\"b\":3,\"g\":8}\n"), "no bits in iterations 0 to 0");
   refused(trace_text("{\"t\":[0,50],\"b\":3,\"g\":8}\n"), "no bits in iterations 50 to 99");
   refused(trace_text("{\"t\":[0,50],\"b\":3,\"g\":8}\n{\"t\":60,\"b\":3,\"g\":8}\n"),
@@ -182,7 +187,8 @@ TEST_CASE("ranges of a layer neither overlap nor leave gaps", "[trace]") {
 
 TEST_CASE("a long line is refused without being kept", "[trace]") {
   const std::string line(5'000'000, ' ');
-  refused(header_line() + "{\"t\":0," + line + "\"b\":3,\"g\":8}\n", ":2: line: found more than 4 MB");
+  refused(header_line() + "{\"t\":0," + line + "\"b\":3,\"g\":8}\n",
+          ":2: line: found more than 4 MB");
   refused(line + header_line(), ":1: line: found more than 4 MB");
   CHECK(error_text([] { TraceReader reader("/no/such/trace"); }).find("/no/such/trace") == 0);
   CHECK(error_text([] { TraceReader reader("/"); }).find("a directory") != std::string::npos);

@@ -205,16 +205,18 @@ TEST_CASE("lists, traces and run lengths turn into each other", "[trace]") {
   {
     TraceReader reader(trace.path());
     TraceWriter writer(shortest.path(), header);
-    CHECK(error_text([&] { expand_trace(reader, layers, writer, 1499); }).find("over 1499 records") !=
-          std::string::npos);
+    CHECK(error_text([&] {
+            expand_trace(reader, layers, writer, 1499);
+          }).find("over 1499 records") != std::string::npos);
   }
   TraceReader expanded(longest.path());
   CHECK(trace_to_csv(expanded, layers) == list);
   {
     // Open records that repeat themselves.
-    const TemporaryFile wordy(trace_text(
-        "{\"t\":0,\"b\":3,\"g\":8}\n{\"t\":3,\"b\":3,\"g\":8}\n{\"t\":4,\"layer\":1,\"b\":3,\"g\":8}\n"
-        "{\"t\":5,\"b\":4,\"g\":8}\n{\"t\":6,\"layer\":[0,1],\"b\":4,\"g\":8}\n"));
+    const TemporaryFile wordy(
+        trace_text("{\"t\":0,\"b\":3,\"g\":8}\n{\"t\":3,\"b\":3,\"g\":8}\n{\"t\":4,\"layer\":1,"
+                   "\"b\":3,\"g\":8}\n"
+                   "{\"t\":5,\"b\":4,\"g\":8}\n{\"t\":6,\"layer\":[0,1],\"b\":4,\"g\":8}\n"));
     TraceReader reader(wordy.path());
     TraceWriter writer(shortest.path(), reader.header());
     CompressingSink sink(writer, layers);
@@ -223,8 +225,9 @@ TEST_CASE("lists, traces and run lengths turn into each other", "[trace]") {
     writer.finish();
     CHECK(writer.records() == 2);
   }
-  for (const char* records : {"{\"t\":0,\"w\":3,\"a\":4,\"g\":8}\n", "{\"t\":0,\"quantised\":false}\n",
-                              "{\"t\":0,\"b\":3,\"g\":8}\n{\"t\":9,\"layer\":1,\"b\":4,\"g\":8}\n"}) {
+  for (const char* records :
+       {"{\"t\":0,\"w\":3,\"a\":4,\"g\":8}\n", "{\"t\":0,\"quantised\":false}\n",
+        "{\"t\":0,\"b\":3,\"g\":8}\n{\"t\":9,\"layer\":1,\"b\":4,\"g\":8}\n"}) {
     const TemporaryFile other(trace_text(records));
     TraceReader reader(other.path());
     CHECK(error_text([&] { trace_to_csv(reader, layers); }).find("one pair of bits") !=
