@@ -28,6 +28,7 @@ int bits_of(const std::string& text, const std::string& file, int line, const st
 
 LayerSelection layer_of(const std::string& text, const std::string& file, int line) {
   if (text.empty()) throw input_error(file, line, "layer", "nothing", "a name, index or pattern");
+  if (text == "all") return LayerSelection{};
   std::uint64_t index = 0;
   if (read_number(text, 0, kMostTraceLayers, index)) return LayerSelection::index(index);
   return LayerSelection::named(text);

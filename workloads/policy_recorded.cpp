@@ -147,7 +147,7 @@ class DpsPolicy : public Policy {
 };
 
 std::string file_of(PolicySettings& settings, const char* what) {
-  const std::string file = settings.text("values", "");
+  std::string file = settings.text("values", "");
   if (file.empty()) throw settings.error("values", "nothing", what);
   return file;
 }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "golden/checked.hpp"
 #include "workloads/trace.hpp"
 
@@ -7,6 +5,8 @@ namespace bitcycle {
 namespace {
 
 using Kind = LayerSelection::Kind;
+
+constexpr std::uint64_t kMostSteps = 100'000'000;
 
 // Names with * (any characters) and ? (any one), without recursion.
 bool matches(const std::string& pattern, const std::string& name) {
@@ -34,7 +34,7 @@ bool is_glob(const std::string& text) { return text.find_first_of("*?") != std::
 class Selector {
  public:
   Selector(const TraceLayers& layers, const std::string& file, int line)
-      : layers_(layers), file_(file), line_(line) {}
+      : layers_(layers), file_(file), line_(line), chosen_(layers.size()) {}
 
   void take(const LayerSelection& selection) {
     switch (selection.kind) {
@@ -59,14 +59,16 @@ class Selector {
     }
   }
 
-  std::vector<std::uint32_t> done() {
-    std::sort(out_.begin(), out_.end());
-    out_.erase(std::unique(out_.begin(), out_.end()), out_.end());
-    if (out_.empty()) {
+  std::vector<std::uint32_t> done() const {
+    std::vector<std::uint32_t> out;
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      if (chosen_[i]) out.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (out.empty()) {
       throw input_error(file_, line_, "layer", "a selection of FP32 layers only",
                         "at least one quantised layer");
     }
-    return std::move(out_);
+    return out;
   }
 
  private:
@@ -82,16 +84,26 @@ class Selector {
                         "'" + layers_.names[index] + "', which is FP32 under the convention",
                         "quantised layers; convention \"all\" has no others");
     }
-    out_.push_back(static_cast<std::uint32_t>(index));
+    chosen_[index] = true;
+  }
+
+  // A list of a hundred thousand patterns on as many layers would take minutes.
+  void spend(std::uint64_t steps) {
+    steps_ += steps;
+    if (steps_ <= kMostSteps) return;
+    throw input_error(file_, line_, "layer", "a list that takes over 10^8 comparisons",
+                      "fewer items, or indices");
   }
 
   void take_range(std::uint64_t from, std::uint64_t to) {
+    spend(to - from + 1);
     for (std::uint64_t i = from; i <= to; ++i) {
-      if (layers_.quantised[i]) out_.push_back(static_cast<std::uint32_t>(i));
+      if (layers_.quantised[i]) chosen_[i] = true;
     }
   }
 
   void take_pattern(const std::string& pattern) {
+    spend(layers_.size());
     bool any = false;
     const bool glob = is_glob(pattern);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -100,7 +112,7 @@ class Selector {
       if (!glob) {
         take_one(i);
       } else if (layers_.quantised[i]) {
-        out_.push_back(static_cast<std::uint32_t>(i));
+        chosen_[i] = true;
       }
     }
     if (any) return;
@@ -112,7 +124,8 @@ class Selector {
   const TraceLayers& layers_;
   const std::string& file_;
   int line_;
-  std::vector<std::uint32_t> out_;
+  std::vector<bool> chosen_;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace

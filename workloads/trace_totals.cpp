@@ -13,6 +13,7 @@ namespace bitcycle {
 namespace {
 
 constexpr std::size_t kMostCounters = std::size_t{1} << 24;  // of 8 bytes
+constexpr std::size_t kMostRemembered = 1'000'000;           // indices that names stand for
 constexpr std::uint32_t kUnset = 0xFFFFFFFF;
 
 struct WorkHash {
@@ -156,7 +157,11 @@ class TraceAccumulator::Impl {
       const auto found = names_.find(sel.pattern);
       if (found != names_.end()) return found->second;
       auto layers = select_layers(layers_, sel, file_, line_);
-      if (names_.size() >= kMostTraceLayers) names_.clear();
+      names_size_ += layers.size() + 1;
+      if (names_size_ > kMostRemembered) {
+        names_.clear();
+        names_size_ = layers.size() + 1;
+      }
       return names_.emplace(sel.pattern, std::move(layers)).first->second;
     }
     scratch_ = select_layers(layers_, sel, file_, line_);
@@ -306,6 +311,7 @@ class TraceAccumulator::Impl {
   std::uint32_t last_ = 0;
   std::vector<std::vector<std::uint64_t>> counters_;  // by work, by slot
   std::unordered_map<std::string, std::vector<std::uint32_t>> names_;
+  std::size_t names_size_ = 0;  // indices in names_
   std::vector<std::uint32_t> scratch_, touched_;
 
   std::uint64_t now_ = 0, switches_ = 0;

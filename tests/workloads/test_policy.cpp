@@ -318,6 +318,8 @@ TEST_CASE("lists of bits, of layers and of configurations", "[policy]") {
   const TemporaryFile unknown("conv1,4,4,8\nconv9,4,4,8\n");
   CHECK(policy_error("mixed file=" + unknown.path()).find(":2: layer: found 'conv9'") !=
         std::string::npos);
+  const TemporaryFile whole("all,4,4,8\n2,8,8,8\n");
+  CHECK(policy_totals("mixed iterations=10 file=" + whole.path()).counts.size() == 3);
   const TemporaryFile wide("conv1,4,17,8\n");
   CHECK(policy_error("mixed file=" + wide.path()).find(":1: bits_a: found '17'") !=
         std::string::npos);

@@ -165,3 +165,16 @@ TEST_CASE("too many different widths are refused, not kept", "[trace]") {
   });
   CHECK(error.find("different widths and passes") != std::string::npos);
 }
+
+TEST_CASE("a list of patterns cannot eat time or memory", "[trace]") {
+  TraceLayers many;
+  for (int i = 0; i < 50'000; ++i) {
+    many.names.push_back("l" + std::to_string(i));
+    many.quantised.push_back(true);
+  }
+  std::string list;
+  for (int i = 0; i < 5'000; ++i) list += (i > 0 ? ",\"l*\"" : "\"l*\"");
+  const std::string error =
+      trace_error(trace_text("{\"t\":0,\"layer\":[" + list + "],\"b\":3,\"g\":8}\n"), many);
+  CHECK(error.find(":2: layer: found a list that takes over") == 0);
+}
