@@ -29,7 +29,7 @@ class TraceWriter : public TraceSink {
   std::uint64_t records() const { return records_; }
 
  private:
-  void put(const std::string& line);
+  void put(const std::string& text);
 
   std::optional<OutputFile> file_;  // none: standard output
   std::string buffer_;

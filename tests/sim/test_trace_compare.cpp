@@ -222,6 +222,13 @@ TEST_CASE("FP32 work counts in BitOps and in no cycle", "[trace]") {
   CHECK(halp.bitops_fp32 == macs * 2 * 1024);
   CHECK(halp.cycles == base.cycles);
   CHECK(row_named(result, "c").fp32_macs == 0);
+  // The explanation still adds up: BitOps - FP32 work + lost slots = cycles.
+  const std::string text = report_text(result, {});
+  CHECK(text.find("FP32, halp: ") != std::string::npos);
+  CHECK(text.find("FP32, c: ") == std::string::npos);
+  const auto at = text.find("FP32 work, not on the array");
+  REQUIRE(at != std::string::npos);
+  CHECK(text.substr(at, text.find('\n', at) - at).find(" -3200.00 ") != std::string::npos);
   // All FP32: nothing on the array, and no division by zero.
   options.policies = {"muppet levels=8 epoch_iterations=1 switch_epochs=1 iterations=2 name=m"};
   const CompareRow m = row_named(run_compare(options), "m");
