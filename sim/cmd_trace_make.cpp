@@ -97,7 +97,7 @@ int cmd_trace_make(const std::vector<std::string>& args) {
   }
   header.producer = fmt::format("bitcycle {} trace make", program_version());
   header.notes = "policy " + name;
-  for (const auto& [key, value] : settings) header.notes += " " + key + "=" + value;
+  for (const auto& [key, value] : settings) header.notes += fmt::format(" {}={}", key, value);
   TraceLayers layers = anonymous_layer();
   if (!header.network.empty()) {
     const Convention convention = parse_convention(text_of(values, "convention"));
