@@ -77,11 +77,11 @@ const Format* format_of(const std::string& key) {
 // Counts that may need more than 64 bits are text in JSON, and numbers to people.
 bool is_long_count(const std::string& key) {
   if (key.rfind("events.", 0) == 0) return true;
-  for (const char* count : {"bitops", "bitops_fp32", "fp32_macs", "averaging_read_bits",
-                            "averaging_written_bits", "exchange_bits"}) {
-    if (key == count) return true;
-  }
-  return false;
+  constexpr const char* kCounts[] = {
+      "bitops",       "bitops_fp32", "fp32_macs", "averaging_read_bits", "averaging_written_bits",
+      "exchange_bits"};
+  return std::any_of(std::begin(kCounts), std::end(kCounts),
+                     [&](const char* count) { return key == count; });
 }
 
 const Json* find(const Json& row, const std::string& key) {
