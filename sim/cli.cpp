@@ -1,16 +1,16 @@
 #include "sim/cli.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/parsers.hpp>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <iostream>
+#include <set>
 
 #include "golden/error.hpp"
 
@@ -57,18 +57,24 @@ po::variables_map parse_options(const std::vector<std::string>& args,
     po::notify(values);
   } catch (const po::unknown_option& e) {
     throw unknown_option_error(e, description);
-    for (const auto& [name, value] : values) {
-      const auto* text = boost::any_cast<std::string>(&value.value());
-      if (text != nullptr && text->empty() && !value.defaulted()) {
-        throw input_error("", 0, "--" + name, "an empty value", "a value, or no such option");
-      }
-    }
   } catch (const po::too_many_positional_options_error&) {
     throw input_error("", 0, "arguments", "a word that belongs to no option", "see --help");
   } catch (const po::multiple_occurrences& e) {
     throw input_error("", 0, "option", "'" + e.get_option_name() + "' more than once", "once");
   } catch (const po::error& e) {
     throw input_error("", 0, "options", one_line(e.what()), "see --help");
+  }
+  for (const auto& [name, value] : values) {
+    // Flags hold an empty text.
+    if (description.find(name, false).semantic()->max_tokens() == 0) continue;
+    const auto* text = boost::any_cast<std::string>(&value.value());
+    const auto* texts = boost::any_cast<std::vector<std::string>>(&value.value());
+    const bool empty =
+        (text != nullptr && text->empty()) ||
+        (texts != nullptr && std::find(texts->begin(), texts->end(), "") != texts->end());
+    if (empty && !value.defaulted()) {
+      throw input_error("", 0, "--" + name, "an empty value", "a value, or no such option");
+    }
   }
   return values;
 }
@@ -79,6 +85,11 @@ bool is_given(const po::variables_map& values, const std::string& name) {
 
 std::string text_of(const po::variables_map& values, const std::string& name) {
   return values.count(name) != 0 ? values[name].as<std::string>() : "";
+}
+
+std::vector<std::string> texts_of(const po::variables_map& values, const std::string& name) {
+  return values.count(name) != 0 ? values[name].as<std::vector<std::string>>()
+                                 : std::vector<std::string>{};
 }
 
 std::uint64_t parse_count(const std::string& text, const std::string& field, std::uint64_t low,
@@ -121,10 +132,6 @@ std::vector<std::string> parse_list(const std::string& text, const std::string& 
   }
 }
 
-std::string temporary_beside(const std::string& path) {
-  return path + ".part" + std::to_string(::getpid());
-}
-
 void check_output_path(const std::string& path) {
   const auto parent = std::filesystem::path(path).parent_path();
   std::error_code ignored;
@@ -138,31 +145,65 @@ void check_output_path(const std::string& path) {
 }
 
 void write_file(const std::string& path, const std::string& content) {
-  const std::string temporary = temporary_beside(path);
-  const auto fail = [&](const std::string& why) {
-    std::remove(temporary.c_str());
-    throw input_error(path, 0, "output file", why, "a writable path");
-  };
-  std::error_code ignored;
-  if (path.empty() || std::filesystem::is_directory(path, ignored)) fail("a directory or no name");
-  errno = 0;
-  // A device or a pipe is written into: renaming would replace it by a file.
-  const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    std::ofstream device(path, std::ios::binary);
-    device << content << std::flush;
-    if (!device) fail(std::strerror(errno));
+  OutputFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+OutputPaths::OutputPaths(const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const auto& path : paths) {
+    if (path.empty()) continue;
+    if (path == "-") {
+      if (to_stdout_) throw input_error("", 0, "output", "- more than once", "- once");
+      to_stdout_ = true;
+      continue;
+    }
+    check_output_path(path);
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    const bool device =
+        std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+    if (!device && !files.insert(canonical_path(path)).second) {
+      throw input_error("", 0, "output file", path + " twice", "each once");
+    }
+  }
+}
+
+void OutputPaths::add(const std::string& path, const std::string& content) {
+  if (path.empty()) return;
+  if (path == "-") {
+    standard_ = content;
     return;
   }
-  // The file behind a link is replaced, not the link.
-  const auto target = std::filesystem::weakly_canonical(path, ignored);
-  const std::string final_path = ignored ? path : target.string();
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  if (!out) fail(std::strerror(errno));
-  out << content;
-  out.close();
-  if (!out) fail("an error while writing");
-  if (std::rename(temporary.c_str(), final_path.c_str()) != 0) fail(std::strerror(errno));
+  files_.emplace_back(path);
+  files_.back().write(content);
+  files_.back().close();
+}
+
+void OutputPaths::commit() {
+  for (auto& file : files_) file.commit();
+  if (to_stdout_) std::cout << standard_;
+  std::cout.flush();
+}
+
+std::string printable(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // C1 controls are two bytes in UTF-8; some terminals obey them.
+    const bool c1 =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (c1) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+    } else if ((byte < 0x20 && byte != '\n') || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 std::string command_text(const std::string& command, const std::vector<std::string>& args) {

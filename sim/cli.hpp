@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "golden/output_file.hpp"
+
 namespace bitcycle {
 
 /// Parses the arguments after the command's name. Abbreviations are not accepted. Throws
@@ -23,6 +25,10 @@ bool is_given(const boost::program_options::variables_map& values, const std::st
 
 /// Text of an option, or "" if it has no value.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& name);
+
+/// All values of an option that may be given several times (a std::vector<std::string>).
+std::vector<std::string> texts_of(const boost::program_options::variables_map& values,
+                                  const std::string& name);
 
 /// A whole decimal number from `low` to `high`; throws InputError naming `field`.
 std::uint64_t parse_count(const std::string& text, const std::string& field, std::uint64_t low,
@@ -40,8 +46,27 @@ void check_output_path(const std::string& path);
 /// Writes beside `path` and renames, so that nobody ever sees half a file. Throws InputError.
 void write_file(const std::string& path, const std::string& content);
 
-/// A name beside `path` that no other process uses, for a file that is then renamed to it.
-std::string temporary_beside(const std::string& path);
+/// All outputs of a command: all of them appear, or none.
+class OutputPaths {
+ public:
+  /// Checks before any work is done: directories that do not exist, two outputs in one file
+  /// (however spelt), "-" more than once. Empty paths are no outputs. Throws InputError.
+  explicit OutputPaths(const std::vector<std::string>& paths);
+
+  bool to_stdout() const { return to_stdout_; }  ///< a program reads it: no report there
+  /// Writes beside `path`; "-" is kept until commit(). Throws InputError.
+  void add(const std::string& path, const std::string& content);
+  void commit();  ///< after the last add(). Throws InputError
+
+ private:
+  bool to_stdout_ = false;
+  std::string standard_;
+  std::vector<OutputFile> files_;
+};
+
+/// Text for a terminal: control characters other than newlines become \\xNN, so that a name from a
+/// file cannot move the cursor or change colours.
+std::string printable(const std::string& text);
 
 /// The command line as one would type it, quoted where a shell needs it.
 std::string command_text(const std::string& command, const std::vector<std::string>& args);

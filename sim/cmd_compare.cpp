@@ -39,7 +39,14 @@ po::options_description describe() {
       "FILE.yaml#NAME");
   add("gemm", free_text(), "M,N,K: one dense layer with this forward GEMM, in place of a network");
   add("schedules", free_text(), "names, separated by commas, or all (the default)");
-  add("schedule-file", free_text(), "a schedule of your own: CSV of iteration,bits,grad_bits");
+  const auto several = [] { return po::value<std::vector<std::string>>()->composing(); };
+  add("schedule-file", several(),
+      "a schedule of your own: CSV of iteration,bits,grad_bits; may be given several times");
+  add("trace", several(),
+      "a trace of bits by layer and iteration, - for standard input; may be given several times");
+  add("policy", several(),
+      "\"NAME key=value ...\" as trace make --list has them; may be given several times");
+  add("configs", free_text(), "CSV of name,bits_w,bits_a,bits_g: a row for each configuration");
   add("bits", text("3:8"),
       "forward bits, such as 3:8; also 3:8/8,3:6/6 and 3:6/6:8 (with gradients)");
   add("grad-bits", text("8"), "gradient bits where --bits has none: 8 or 6:8");
@@ -47,6 +54,11 @@ po::options_description describe() {
   add("cycle-length", text("floor"), "iterations of a cycle: floor (of N/n) or floor+1");
   add("iterations", text("64000"), "training iterations N");
   add("batch", free_text(), "samples of an iteration; without it the network's own");
+  add("workers", free_text(), "workers P that exchange gradients or weights every iteration");
+  add("exchange", text("allreduce"), "allreduce (ring) or gossip");
+  add("neighbours", text("2"), "of a worker, with gossip");
+  add("exchange-bits", text("32"), "bits per parameter that are sent");
+  add("link-gbps", free_text(), "10^9 bits per second that a worker can send");
   add("arch", text("serial-1x1"), "arrays: presets or YAML files, separated by commas, or all");
   add("baseline", free_text(), "static:BITS/GRAD; without it static at the top of each bit range");
   add("reference", text("fixed-8x8"), "array whose static 8/8 cycles are the second yardstick");
@@ -121,6 +133,32 @@ void refuse_without_network(const po::variables_map& values) {
   }
 }
 
+ExchangeSpec exchange_from(const po::variables_map& values) {
+  ExchangeSpec e;
+  if (!is_given(values, "workers")) {
+    for (const char* name : {"exchange", "neighbours", "exchange-bits", "link-gbps"}) {
+      if (is_given(values, name)) {
+        throw input_error("", 0, std::string("--") + name, "no --workers", "with --workers");
+      }
+    }
+    return e;
+  }
+  e.workers = parse_count(text_of(values, "workers"), "--workers", 1, 1'000'000);
+  e.kind = parse_exchange(text_of(values, "exchange"));
+  if (e.kind != ExchangeKind::kGossip && is_given(values, "neighbours")) {
+    throw input_error("", 0, "--neighbours", "with allreduce", "with --exchange gossip");
+  }
+  e.neighbours = parse_count(text_of(values, "neighbours"), "--neighbours", 1, 1'000'000);
+  e.bits =
+      static_cast<int>(parse_count(text_of(values, "exchange-bits"), "--exchange-bits", 1, 64));
+  if (!is_given(values, "link-gbps")) {
+    throw input_error("", 0, "--link-gbps", "nothing", "the bandwidth of a worker, with --workers");
+  }
+  e.link_gbps = parse_positive(text_of(values, "link-gbps"), "--link-gbps", 1e6);
+  e.validate();
+  return e;
+}
+
 CompareOptions options_from(const po::variables_map& values) {
   const auto text = [&](const char* name) { return text_of(values, name); };
   CompareOptions o;
@@ -135,14 +173,23 @@ CompareOptions options_from(const po::variables_map& values) {
     o.convention = text("convention");
     o.lowering = parse_lowering(text("lowering"));
   }
-  o.schedule_file = text("schedule-file");
+  o.networks_given = is_given(values, "network");
+  o.iterations_given = is_given(values, "iterations");
+  o.convention_given = is_given(values, "convention");
+  o.schedule_files = texts_of(values, "schedule-file");
+  o.traces = texts_of(values, "trace");
+  o.policies = texts_of(values, "policy");
+  o.configs = text("configs");
+  o.exchange = exchange_from(values);
   if (is_given(values, "schedules")) o.schedules = parse_list(text("schedules"), "--schedules");
-  const bool file_only = !o.schedule_file.empty() && o.schedules.empty();
+  const bool own_bits =
+      !o.schedule_files.empty() || !o.traces.empty() || !o.policies.empty() || !o.configs.empty();
+  const bool file_only = own_bits && o.schedules.empty();
   if (file_only) {
     for (const char* name : {"cycles", "cycle-length"}) {
       if (is_given(values, name)) {
-        throw input_error("", 0, std::string("--") + name, "a schedule file only",
-                          "with --schedules: a file has no cycles");
+        throw input_error("", 0, std::string("--") + name, "rows with bits of their own only",
+                          "with --schedules: files, traces and policies have no such cycles");
       }
     }
   }
@@ -174,46 +221,19 @@ CompareOptions options_from(const po::variables_map& values) {
 struct Outputs {
   std::string json, csv, latex, plot;
   std::vector<std::string> columns;
-  bool to_stdout = false;  ///< a program reads standard output: no report there
+  OutputPaths files;
 };
 
 Outputs outputs_from(const po::variables_map& values) {
-  Outputs out{text_of(values, "json"),
-              text_of(values, "csv"),
-              text_of(values, "latex"),
-              text_of(values, "plot"),
-              {},
-              false};
-  int dashes = 0;
-  std::vector<std::string> files;
-  for (const auto& path : {out.json, out.csv, out.latex, out.plot}) {
-    if (path == "-") {
-      ++dashes;
-    } else if (!path.empty()) {
-      check_output_path(path);
-      for (const auto& other : files) {
-        if (other == path) throw input_error("", 0, "output file", path + " twice", "each once");
-      }
-      files.push_back(path);
-    }
-  }
-  if (dashes > 1) throw input_error("", 0, "output", "- more than once", "- once");
-  out.to_stdout = dashes > 0;
+  const std::string json = text_of(values, "json"), csv = text_of(values, "csv");
+  const std::string latex = text_of(values, "latex"), plot = text_of(values, "plot");
+  Outputs out{json, csv, latex, plot, {}, OutputPaths({json, csv, latex, plot})};
   if (!out.plot.empty()) check_plot_path(out.plot);
   if (is_given(values, "columns")) {
     out.columns = parse_list(text_of(values, "columns"), "--columns");
     check_columns(out.columns);
   }
   return out;
-}
-
-void emit(const std::string& path, const std::string& content) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::cout << content;
-  } else {
-    write_file(path, content);
-  }
 }
 
 std::string check_value(const CheckVerdict& verdict) {
@@ -237,7 +257,7 @@ int cmd_compare(const std::vector<std::string>& args) {
   }
   CompareOptions options = options_from(values);
   options.command = command_text("bitcycle compare", args);
-  const Outputs outputs = outputs_from(values);
+  Outputs outputs = outputs_from(values);
   std::uint64_t tiles = 0, seed = 0;
   if (is_given(values, "check")) {
     tiles = parse_count(text_of(values, "check"), "--check", 1, kMostTiles);
@@ -255,11 +275,14 @@ int cmd_compare(const std::vector<std::string>& args) {
     result.assumptions.push_back(
         {"rtl_check", "not run", "--check K co-simulates K tiles of this job on the RTL", ""});
   }
-  emit(outputs.json, outputs.json.empty() ? "" : report_json(result));
-  emit(outputs.csv, outputs.csv.empty() ? "" : report_csv(result));
-  emit(outputs.latex, outputs.latex.empty() ? "" : report_latex(result, outputs.columns));
+  outputs.files.add(outputs.json, outputs.json.empty() ? "" : report_json(result));
+  outputs.files.add(outputs.csv, outputs.csv.empty() ? "" : report_csv(result));
+  outputs.files.add(outputs.latex,
+                    outputs.latex.empty() ? "" : report_latex(result, outputs.columns));
+  // All files are written beside their places by now; drawing is the last that can fail.
   if (!outputs.plot.empty()) draw_plot(report_plot(result), outputs.plot);
-  if (!outputs.to_stdout) std::cout << report_text(result, outputs.columns);
+  outputs.files.commit();
+  if (!outputs.files.to_stdout()) std::cout << printable(report_text(result, outputs.columns));
   std::cout.flush();
   return result.check && !result.check->pass ? 1 : 0;
 }

@@ -38,8 +38,9 @@ po::options_description describe() {
   add("cycle-length", text("floor"), "iterations of a cycle: floor (of N/n) or floor+1");
   add("iterations", text("64000"), "training iterations N");
   add("csv", po::value<std::string>(),
-      "write iteration,bits,grad_bits at each change into this file");
-  add("json", po::value<std::string>(), "write the summary as JSON into this file");
+      "write iteration,bits,grad_bits at each change into this file, - for standard output");
+  add("json", po::value<std::string>(),
+      "write the summary as JSON into this file, - for standard output");
   add("plot", po::value<std::string>(), "draw into this .svg or .pdf file (needs gnuplot)");
   return out;
 }
@@ -241,19 +242,18 @@ int cmd_schedule(const std::vector<std::string>& args) {
   const std::string csv = text_of(values, "csv");
   const std::string json = text_of(values, "json");
   const std::string plot = text_of(values, "plot");
-  for (const auto& path : {csv, json, plot}) {
-    if (!path.empty()) check_output_path(path);
-  }
+  OutputPaths outputs({csv, json, plot});
   if (!plot.empty()) check_plot_path(plot);
   if (!csv.empty() && specs.size() > 1) {
     throw input_error("", 0, "--csv", "several schedules",
                       "one schedule: its changes of precision");
   }
   const std::string text = specs.size() == 1 ? one_text(specs.front()) : all_text(specs);
-  if (!csv.empty()) write_file(csv, schedule_csv(specs.front()));
-  if (!json.empty()) write_file(json, report(specs, command_text("bitcycle schedule", args)));
+  if (!csv.empty()) outputs.add(csv, schedule_csv(specs.front()));
+  if (!json.empty()) outputs.add(json, report(specs, command_text("bitcycle schedule", args)));
   if (!plot.empty()) draw_plot(plot_of(specs), plot);
-  std::cout << text;
+  outputs.commit();
+  if (!outputs.to_stdout()) std::cout << text;
   std::cout.flush();
   return 0;
 }

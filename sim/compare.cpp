@@ -9,12 +9,21 @@
 #include "golden/error.hpp"
 #include "sim/compare_cost.hpp"
 #include "sim/compare_inputs.hpp"
+#include "sim/compare_trace.hpp"
 
 namespace bitcycle {
 namespace {
 
 constexpr BitPair kReferenceBits{8, 8};
 constexpr double kFp32Weight = 32.0 * 32.0 * 3.0;  // b^2 + 2*b*g at 32/32
+
+// a / b, both for so many iterations; exactly a / b if these are equal.
+double ratio_per_iteration(u128 a, std::uint64_t a_iterations, u128 b, std::uint64_t b_iterations) {
+  const long double plain = static_cast<long double>(a) / static_cast<long double>(b);
+  if (a_iterations == b_iterations) return static_cast<double>(plain);
+  return static_cast<double>(plain * static_cast<long double>(b_iterations) /
+                             static_cast<long double>(a_iterations));
+}
 
 double ratio(u128 a, u128 b) {
   return static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b));
@@ -38,12 +47,16 @@ ScheduleSpec static_spec(const BitPair& pair, std::uint64_t iterations) {
   return spec;
 }
 
-// A schedule to cost: its counts and the bounds that its row states.
+// A schedule to cost: its counts and the bounds that its row states. `trace` is set for a trace;
+// if that is no schedule, `summary` has its name, group, iterations and switches only.
 struct Entry {
   ScheduleSummary summary;
   BitRange range;
   std::uint64_t cycles_n = 0;
   std::string cycle_length = "none";
+  const TraceTotals* trace = nullptr;
+
+  bool mixed() const { return trace != nullptr && !trace->schedule; }
 };
 
 // Iteration costs of one workload on one array, each bit pair once.
@@ -87,21 +100,18 @@ ArrayConfig resolve_reference(const std::string& name) {
 
 class Job {
  public:
-  explicit Job(const CompareOptions& options)
-      : options_(options),
-        archs_(resolve_archs(options.archs)),
-        reference_(resolve_reference(options.reference)),
-        table_(options.energy_table.empty() ? literature_energy_table()
-                                            : load_energy_table(options.energy_table)) {
-    if (options.gemm) {
-      workloads_.push_back(make_gemm_workload(*options.gemm));
-    } else {
-      make_networks();
-    }
+  explicit Job(CompareOptions options)
+      : options_(std::move(options)),
+        workloads_(compare_workloads(options_)),
+        archs_(resolve_archs(options_.archs)),
+        reference_(resolve_reference(options_.reference)),
+        table_(options_.energy_table.empty() ? literature_energy_table()
+                                             : load_energy_table(options_.energy_table)) {
+    options_.exchange.validate();
     collect_ranges();
     check_widths();
-    cost_options_ = {options.operand_order, options.result_bits};
-    energy_shown_ = archs_.size() == 1 || options.force || table_.ranks_arrays;
+    cost_options_ = {options_.operand_order, options_.result_bits};
+    energy_shown_ = archs_.size() == 1 || options_.force || table_.ranks_arrays;
   }
 
   CompareResult run() {
@@ -109,46 +119,75 @@ class Job {
     result_.reference = reference_.name;
     result_.energy_label = table_.label;
     for (const auto& workload : workloads_) {
-      CostCache reference(workload, reference_, table_, cost_options_);
+      CostCache reference(workload.workload, reference_, table_, cost_options_);
       add_check_items(reference, kReferenceBits);
       const u128 reference_cycles = reference.at(kReferenceBits).cycles;
       for (const auto& range : ranges_) {
         for (const auto& arch : archs_) {
-          CostCache costs(workload, arch, table_, cost_options_);
-          add_block(costs, range, reference_cycles);
+          CostCache costs(workload.workload, arch, table_, cost_options_);
+          TraceCoster traces(workload, arch, table_, cost_options_);
+          add_block(workload, costs, traces, range, reference_cycles);
         }
       }
     }
     if (!options_.accuracy_file.empty()) join_metrics();
-    result_.assumptions =
-        compare_assumptions(options_, workloads_, table_, energy_shown_, file_ ? &*file_ : nullptr);
+    std::vector<Workload> workloads;
+    for (const auto& w : workloads_) workloads.push_back(w.workload);
+    result_.assumptions = compare_assumptions(options_, workloads, table_, energy_shown_, files_);
     return std::move(result_);
   }
 
  private:
-  void make_networks() {
-    if (options_.networks.empty()) {
-      throw input_error("", 0, "--network", "nothing", "names of 'bitcycle network list'");
+  bool has_own_bits() const {
+    for (const auto& w : workloads_) {
+      if (!w.traces.empty()) return true;
     }
-    std::set<std::string> seen;
-    for (const auto& name : options_.networks) {
-      if (!seen.insert(name).second) continue;
-      const Network network = make_network(name, options_.convention);
-      workloads_.push_back(
-          make_workload(network, options_.batch.value_or(network.batch), options_.lowering));
-    }
+    return !files_.empty();
   }
 
   void collect_ranges() {
     ranges_ = options_.bits;
-    if (!options_.schedule_file.empty()) {
-      file_ = read_schedule_file(options_.schedule_file, options_.iterations);
-      if (ranges_.empty()) ranges_.push_back(range_of(*file_));
-      if (!options_.schedules.empty()) names_ = resolve_schedules(options_.schedules);
-    } else {
+    for (const auto& path : options_.schedule_files) {
+      files_.push_back(read_schedule_file(path, options_.iterations));
+    }
+    check_names();
+    if (ranges_.empty()) {
+      // The top of everything that brings bits of its own.
+      BitRange all{16, 1, 16, 1};
+      const auto widen = [&](const BitRange& r) {
+        all.qmin = std::min(all.qmin, r.qmin);
+        all.qmax = std::max(all.qmax, r.qmax);
+        all.grad_min = std::min(all.grad_min, r.grad_min);
+        all.grad_max = std::max(all.grad_max, r.grad_max);
+      };
+      for (const auto& file : files_) widen(range_of(file));
+      for (const auto& w : workloads_) {
+        for (const auto& t : w.traces) widen(t.totals.range());
+      }
+      if (has_own_bits()) ranges_.push_back(all);
+    }
+    if (!has_own_bits() || !options_.schedules.empty()) {
       names_ = resolve_schedules(options_.schedules);
     }
     if (ranges_.empty()) throw input_error("", 0, "--bits", "nothing", "such as 3:8/8");
+  }
+
+  // Two rows of one name could not be told apart, and an accuracy file could not name them.
+  void check_names() const {
+    std::set<std::string> names(schedule_names().begin(), schedule_names().end());
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (names.insert(files_[i].name).second) continue;
+      throw input_error(options_.schedule_files[i], 0, "schedule file",
+                        "a file named '" + files_[i].name + "', as another schedule is",
+                        "names that differ: rename the file");
+    }
+    for (const auto& w : workloads_) {
+      for (const auto& t : w.traces) {
+        if (names.count(t.totals.name) == 0) continue;
+        throw input_error(t.file, 0, "name of a " + t.group, "'" + t.totals.name + "' twice",
+                          "rows of different names");
+      }
+    }
   }
 
   // Names the option or file that asks for more bits than an array takes.
@@ -164,7 +203,20 @@ class Job {
                         "p_max: 16",
                         arch.p_max, arch.name));
       };
-      if (file_) check(range_of(*file_), options_.schedule_file, "bits");
+      for (std::size_t i = 0; i < files_.size(); ++i) {
+        check(range_of(files_[i]), options_.schedule_files[i], "bits");
+      }
+      for (const auto& w : workloads_) {
+        for (const auto& t : w.traces) {
+          if (t.totals.most_bits() <= arch.p_max) continue;
+          throw input_error(
+              t.file, 0, t.group + " " + t.totals.name,
+              fmt::format("{} bits", t.totals.most_bits()),
+              fmt::format("1 to P_MAX = {} of array {}; for more give --arch a YAML array with "
+                          "p_max: 16",
+                          arch.p_max, arch.name));
+        }
+      }
       for (const auto& r : options_.bits) {
         check(r, "", r.qmax > arch.p_max ? "--bits" : "--bits or --grad-bits");
       }
@@ -175,7 +227,7 @@ class Job {
     }
   }
 
-  std::vector<Entry> entries(const BitRange& range) const {
+  std::vector<Entry> entries(const CompareWorkload& workload, const BitRange& range) const {
     const BitPair top{range.qmax, range.grad_max};
     const BitPair baseline = options_.baseline.value_or(top);
     std::vector<Entry> out;
@@ -183,7 +235,8 @@ class Job {
       out.push_back({summarise(static_spec(pair, options_.iterations)),
                      {pair.bits, pair.bits, pair.grad_bits, pair.grad_bits},
                      0,
-                     "none"});
+                     "none",
+                     nullptr});
     };
     add_static(baseline);
     bool own_static = false;
@@ -199,13 +252,24 @@ class Job {
       spec.cycles = options_.cycles;
       spec.iterations = options_.iterations;
       spec.cycle_length = options_.cycle_length;
-      out.push_back({summarise(spec), range, options_.cycles, to_string(options_.cycle_length)});
+      out.push_back(
+          {summarise(spec), range, options_.cycles, to_string(options_.cycle_length), nullptr});
     }
-    if (file_) out.push_back({*file_, range_of(*file_), 0, "none"});
+    for (const auto& file : files_) out.push_back({file, range_of(file), 0, "none", nullptr});
+    for (const auto& t : workload.traces) {
+      Entry entry{{}, t.totals.range(), 0, "none", &t.totals};
+      if (t.totals.schedule) entry.summary = *t.totals.schedule;
+      entry.summary.name = t.totals.name;
+      entry.summary.group = t.group;
+      entry.summary.iterations = t.totals.iterations;
+      entry.summary.precision_switches = t.totals.switches;
+      out.push_back(entry);
+    }
     return out;
   }
 
-  void add_block(CostCache& costs, const BitRange& range, u128 reference_cycles) {
+  void add_block(const CompareWorkload& own, CostCache& costs, TraceCoster& traces,
+                 const BitRange& range, u128 reference_cycles) {
     const Workload& workload = costs.workload();
     const ArrayConfig& config = costs.config();
     CompareBlock block;
@@ -215,12 +279,17 @@ class Job {
                               range_text(range), config.name, options_.iterations);
     block.first_layer = workload.first_layer;
     block.first_layer_macs = workload.first_layer_macs;
-    for (const auto& entry : entries(range)) {
-      result_.rows.push_back(make_row(costs, entry));
+    for (const auto& entry : entries(own, range)) {
+      result_.rows.push_back(make_row(own, costs, traces, entry));
       CompareRow& row = result_.rows.back();
       const CompareRow& baseline = result_.rows[block.first_row];
       relate(row, baseline, reference_cycles);
       for (const auto& count : entry.summary.pairs) add_check_items(costs, count.pair);
+    }
+    for (const auto& used : traces.used()) {
+      for (const auto& g : used.workload->gemms) {
+        if (g.kind == used.kind) add_check_item(config, workload.name, g, used.bits);
+      }
     }
     block.rows = result_.rows.size() - block.first_row;
     const BitPair base = result_.rows[block.first_row].per_bits.front().pair;
@@ -236,7 +305,8 @@ class Job {
     result_.blocks.push_back(block);
   }
 
-  CompareRow make_row(CostCache& costs, const Entry& entry) const {
+  CompareRow make_row(const CompareWorkload& own, CostCache& costs, TraceCoster& traces,
+                      const Entry& entry) const {
     const ScheduleSummary& s = entry.summary;
     CompareRow row;
     row.network = costs.workload().name;
@@ -252,15 +322,18 @@ class Job {
     row.cycles_n = entry.cycles_n;
     row.cycle_length = entry.cycle_length;
     row.iterations = s.iterations;
-    row.convention = costs.workload().convention;
+    row.convention = own.convention;
     row.lowering = to_string(options_.lowering);
     row.operand_order = to_string(options_.operand_order);
-    row.sum_bits = fit_64(s.sum_bits(), "sum of bits");
-    row.sum_bits_sq = fit_64(s.sum_bits_sq(), "sum of squared bits");
-    row.mean_bits = s.mean_bits();
-    row.bitops = multiply_128(s.bitops_weight(), costs.workload().forward_macs, "BitOps");
-    row.bitops_vs_fp32 =
-        static_cast<double>(s.bitops_weight()) / (kFp32Weight * static_cast<double>(s.iterations));
+    row.mixed = entry.mixed();
+    if (!row.mixed) {
+      row.sum_bits = fit_64(s.sum_bits(), "sum of bits");
+      row.sum_bits_sq = fit_64(s.sum_bits_sq(), "sum of squared bits");
+      row.mean_bits = s.mean_bits();
+      row.bitops = multiply_128(s.bitops_weight(), costs.workload().forward_macs, "BitOps");
+      row.bitops_vs_fp32 = static_cast<double>(s.bitops_weight()) /
+                           (kFp32Weight * static_cast<double>(s.iterations));
+    }
     row.precision_switches = s.precision_switches;
     row.clock_hz = options_.clock_hz;
     row.clock_source = options_.clock_given ? "user" : "assumption";
@@ -268,7 +341,15 @@ class Job {
     row.energy_source =
         fmt::format("{} ({}, {}, {})", table_.name, table_.label, table_.node, table_.voltage);
     row.energy_shown = energy_shown_;
-    add_costs(row, costs, s);
+    if (row.mixed) {
+      traces.add_costs(row, *entry.trace);
+      row.bitops_vs_fp32 =
+          static_cast<double>(row.bitops) / (kFp32Weight * static_cast<double>(s.iterations) *
+                                             static_cast<double>(costs.workload().forward_macs));
+    } else {
+      add_costs(row, costs, s);
+    }
+    add_communication(row, own, entry.trace, options_, table_);
     return row;
   }
 
@@ -305,25 +386,35 @@ class Job {
   }
 
   static void relate(CompareRow& row, const CompareRow& baseline, u128 reference_cycles) {
-    row.bitops_relative = ratio(row.bitops, baseline.bitops);
-    row.cycles_relative = ratio(row.cycles, baseline.cycles);
+    const auto relative = [&](u128 mine, u128 theirs) {
+      return ratio_per_iteration(mine, row.iterations, theirs, baseline.iterations);
+    };
+    row.bitops_relative = relative(row.bitops, baseline.bitops);
+    row.cycles_relative = relative(row.cycles, baseline.cycles);
     row.cycles_vs_reference = ratio(row.cycles, reference_cycles * row.iterations);
-    row.energy_relative = row.energy.total() / baseline.energy.total();
-    row.energy_array_relative = row.energy.array() / baseline.energy.array();
+    // Multiplying by 1 changes nothing where the iterations are equal.
+    const double longer =
+        static_cast<double>(baseline.iterations) / static_cast<double>(row.iterations);
+    row.energy_relative = row.energy.total() / baseline.energy.total() * longer;
+    row.energy_array_relative = row.energy.array() / baseline.energy.array() * longer;
   }
 
   void add_check_items(const CostCache& costs, const BitPair& pair) {
-    const ArrayConfig& config = costs.config();
     for (const auto& g : costs.workload().gemms) {
-      const Descriptor d = orient(config, g, pair, options_.operand_order).descriptor;
-      const CheckKey key{config.key(), d.gemm.m, d.gemm.n, d.gemm.k, d.a.bits, d.w.bits};
-      const auto [place, is_new] = check_places_.emplace(key, result_.check_items.size());
-      if (is_new) {
-        result_.check_items.push_back(
-            {config, d, g.count,
-             fmt::format("{} {} {} on {}, {}x{} bits", costs.workload().name, g.layer,
-                         to_string(g.kind), config.name, d.a.bits, d.w.bits)});
-      }
+      add_check_item(costs.config(), costs.workload().name, g, pair);
+    }
+  }
+
+  void add_check_item(const ArrayConfig& config, const std::string& network, const DistinctGemm& g,
+                      const LayerBits& bits) {
+    const Descriptor d = orient(config, g, bits, options_.operand_order).descriptor;
+    const CheckKey key{config.key(), d.gemm.m, d.gemm.n, d.gemm.k, d.a.bits, d.w.bits};
+    const auto [place, is_new] = check_places_.emplace(key, result_.check_items.size());
+    if (is_new) {
+      result_.check_items.push_back(
+          {config, d, g.count,
+           fmt::format("{} {} {} on {}, {}x{} bits", network, g.layer, to_string(g.kind),
+                       config.name, d.a.bits, d.w.bits)});
     }
   }
 
@@ -333,7 +424,8 @@ class Job {
                         "more than one network or bit range", "one network and one bit range");
     }
     std::vector<std::string> known = schedule_names();
-    if (file_) known.push_back(file_->name);
+    for (const auto& file : files_) known.push_back(file.name);
+    for (const auto& t : workloads_.front().traces) known.push_back(t.totals.name);
     const MetricFile metrics = read_metrics(options_.accuracy_file, known);
     result_.metric_name = metrics.name;
     bool any = false;
@@ -357,14 +449,14 @@ class Job {
 
   using CheckKey = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t, int, int>;
 
-  const CompareOptions& options_;
+  CompareOptions options_;
+  std::vector<CompareWorkload> workloads_;
   std::vector<ArrayConfig> archs_;
   ArrayConfig reference_;
   EnergyTable table_;
-  std::vector<Workload> workloads_;
   std::vector<BitRange> ranges_;
   std::vector<std::string> names_;
-  std::optional<ScheduleSummary> file_;
+  std::vector<ScheduleSummary> files_;
   CostOptions cost_options_;
   bool energy_shown_ = true;
   std::map<CheckKey, std::size_t> check_places_;

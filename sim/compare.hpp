@@ -11,6 +11,7 @@
 #include "model/energy.hpp"
 #include "sim/check.hpp"
 #include "sim/compare_losses.hpp"
+#include "workloads/exchange.hpp"
 #include "workloads/network.hpp"
 #include "workloads/schedule.hpp"
 
@@ -29,14 +30,21 @@ CycleLength parse_cycle_length(const std::string& text);
 struct CompareOptions {
   std::vector<std::string> networks = {"resnet74-cifar10"};
   std::optional<Gemm> gemm;  ///< in place of networks: one dense layer with this forward GEMM
-  std::vector<std::string> schedules;  ///< names; {"all"} = the ten
-  std::string schedule_file;           ///< CSV of a schedule of one's own; "" = none
-  std::string accuracy_file;           ///< CSV "schedule,metric,std"; "" = none
+  std::vector<std::string> schedules;       ///< names; {"all"} = the ten
+  std::vector<std::string> schedule_files;  ///< CSVs of schedules of one's own
+  std::vector<std::string> traces;          ///< trace files; "-" = standard input
+  std::vector<std::string> policies;        ///< "NAME key=value ...", see workloads/policy.hpp
+  std::string configs;        ///< CSV "name,bits_w,bits_a,bits_g": a row each; "" = none
+  std::string accuracy_file;  ///< CSV "schedule,metric,std"; "" = none
   std::vector<BitRange> bits = {BitRange{}};
   std::uint64_t cycles = 8;
   CycleLength cycle_length = CycleLength::kFloor;
   std::uint64_t iterations = 64000;
   std::optional<std::uint64_t> batch;  ///< samples per iteration; unset = each network's own
+  /// Whether the user typed these: a trace brings its own otherwise.
+  bool networks_given = false, iterations_given = false;
+  bool convention_given = false;
+  ExchangeSpec exchange;                            ///< workers = 0: one worker, no exchange
   std::vector<std::string> archs = {"serial-1x1"};  ///< presets or YAML files; {"all"} = presets
   std::optional<BitPair> baseline;      ///< static; unset = qmax and grad_max of each range
   std::string reference = "fixed-8x8";  ///< its static 8/8 cycles are the second yardstick
@@ -117,6 +125,15 @@ struct CompareRow {
   ArrayConfig array;                         ///< what `arch` names
   EventTotals events;
 
+  bool mixed = false;    ///< bits differ between layers or passes: no network-wide sums
+  u128 fp32_macs = 0;    ///< beside the array: in no cycle and no energy
+  u128 bitops_fp32 = 0;  ///< of bitops: fp32_macs * 32 * 32
+  std::uint64_t averaging_updates = 0;
+  u128 averaging_read_bits = 0, averaging_written_bits = 0;  ///< weight averaging, not in events
+  double averaging_energy_j = 0.0;                           ///< of these, DRAM; not in energy
+  u128 exchange_bits = 0;                                    ///< sent by each worker
+  double exchange_seconds = 0.0;                             ///< not in seconds
+
   SlotCounts slots;              ///< where the cycles went
   SlotCounts slots_first_layer;  ///< of these, in the first layer
 };
@@ -150,9 +167,9 @@ struct CompareResult {
   std::optional<CheckVerdict> check;   ///< set by the command if it was asked to check
 };
 
-/// Runs the job. Its time does not depend on the iteration count. Throws InputError: unknown
-/// names (with a suggestion), options that contradict each other, bits wider than an array takes,
-/// counts over 64 bits (BitOps: 128), unreadable files.
+/// Runs the job. Its time does not depend on the iteration count (traces: on their records). Throws
+/// InputError: unknown names (with a suggestion), options that contradict each other, bits wider
+/// than an array takes, counts over 64 bits (BitOps: 128), unreadable files.
 CompareResult run_compare(const CompareOptions& options);
 
 }  // namespace bitcycle

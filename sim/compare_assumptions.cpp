@@ -83,12 +83,28 @@ std::string file_text(const CompareOptions& options, const BitRange& own) {
   return text;
 }
 
+template <typename Add>
+void add_exchange(const CompareOptions& options, const Add& add) {
+  const ExchangeSpec& e = options.exchange;
+  if (e.workers == 0) return;
+  const bool ring = e.kind == ExchangeKind::kAllReduce;
+  add("exchange",
+      fmt::format("{}, {} workers, {} bits per parameter, {:g} Gb/s", to_string(e.kind), e.workers,
+                  e.bits, e.link_gbps),
+      fmt::format("{}; each worker runs the batch stated; latency and overlap with compute are not "
+                  "modelled; in no cycle, second or energy of the other columns",
+                  ring ? std::string("each worker sends 2(P-1)/P of all parameters per iteration")
+                       : fmt::format("each worker sends all parameters to {} neighbours per "
+                                     "iteration",
+                                     e.neighbours)));
+}
+
 }  // namespace
 
 std::vector<Assumption> compare_assumptions(const CompareOptions& options,
                                             const std::vector<Workload>& workloads,
                                             const EnergyTable& table, bool energy_shown,
-                                            const ScheduleSummary* file) {
+                                            const std::vector<ScheduleSummary>& files) {
   std::vector<Assumption> out;
   const auto add = [&](const char* key, const std::string& value, const std::string& text) {
     out.push_back({key, value, text, ""});
@@ -115,10 +131,18 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
           ? fmt::format("static:{}/{}", options.baseline->bits, options.baseline->grad_bits)
           : "static at qmax/grad_max of each range",
       "relative figures are to this row on the same array");
-  if (file != nullptr) {
-    add("schedule_file", fmt::format("{}: bits {}", file->name, range_text(range_of(*file))),
-        file_text(options, range_of(*file)));
+  for (const auto& file : files) {
+    add("schedule_file", fmt::format("{}: bits {}", file.name, range_text(range_of(file))),
+        file_text(options, range_of(file)));
   }
+  if (!options.traces.empty() || !options.policies.empty() || !options.configs.empty()) {
+    add("traces", "bits by layer and iteration",
+        "FP32 passes and layers count in BitOps at 32 x 32 and in fp32_macs, but in no cycle and "
+        "no "
+        "energy: the array does not run them. Relative figures are per iteration. mean_bits of a "
+        "trace whose layers differ is over forward operands, weighted by MACs");
+  }
+  add_exchange(options, add);
   add("reference", options.reference, "static 8/8 on this array; cycles_vs_reference is to it");
   out.push_back(convention_of(options, workloads));
   add("lowering", to_string(options.lowering), dx_text(options.lowering));

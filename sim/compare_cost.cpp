@@ -32,31 +32,53 @@ void add_traffic(Workload& workload, const LayerTensors& tensors, const KindSet&
   const char* what = "tensor elements per iteration";
   if (kinds[index_of(GemmKind::kForward)]) {
     auto& t = workload.traffic[index_of(GemmKind::kForward)];
-    add(t.read_forward, checked_add(tensors.input, tensors.weight, what), what);
+    add(t.read_input, tensors.input, what);
+    add(t.read_weight, tensors.weight, what);
     add(t.written, tensors.output, what);
   }
   if (kinds[index_of(GemmKind::kDx)]) {
     auto& t = workload.traffic[index_of(GemmKind::kDx)];
     add(t.read_gradient, tensors.output, what);
-    add(t.read_forward, tensors.weight, what);
+    add(t.read_weight, tensors.weight, what);
     add(t.written, tensors.input, what);
   }
   if (kinds[index_of(GemmKind::kDw)]) {
     auto& t = workload.traffic[index_of(GemmKind::kDw)];
     add(t.read_gradient, tensors.output, what);
-    add(t.read_forward, tensors.input, what);
+    add(t.read_input, tensors.input, what);
     add(t.written, tensors.weight, what);
   }
 }
 
-// Stored width of a result: --result-bits, or that of the tensor's operand class.
-int result_width(GemmKind kind, const BitPair& pair, std::optional<int> result_bits) {
-  if (result_bits) return *result_bits;
-  return kind == GemmKind::kForward ? pair.bits : pair.grad_bits;
+// Widths of X, W and G as one of the three GEMMs reads them.
+struct TensorBits {
+  int input, weight, gradient;
+};
+
+TensorBits tensor_bits(GemmKind kind, const LayerBits& bits) {
+  switch (kind) {
+    case GemmKind::kForward:
+      return {bits.fwd_x, bits.fwd_w, 0};
+    case GemmKind::kDx:
+      return {0, bits.dx_w, bits.dx_g};
+    case GemmKind::kDw:
+      return {bits.dw_x, 0, bits.dw_g};
+  }
+  return {};
 }
 
-int width_bits(Width width, const BitPair& pair) {
-  return width == Width::kForward ? pair.bits : pair.grad_bits;
+// Stored width of a result: --result-bits, or that of the tensor's operand class.
+int result_width(GemmKind kind, const TensorBits& bits, std::optional<int> result_bits) {
+  if (result_bits) return *result_bits;
+  return kind == GemmKind::kForward ? bits.input : bits.gradient;
+}
+
+// `first`: the operand that the table of GEMMs calls A.
+int operand_bits(GemmKind kind, Width width, bool first, const LayerBits& bits) {
+  const TensorBits t = tensor_bits(kind, bits);
+  if (width == Width::kGradient) return t.gradient;
+  if (kind == GemmKind::kForward) return first ? t.input : t.weight;
+  return kind == GemmKind::kDx ? t.weight : t.input;
 }
 
 EventTotals totals_of(const GemmEvents& e) {
@@ -150,13 +172,13 @@ Workload make_gemm_workload(const Gemm& gemm) {
   return make_workload(network, gemm.m, DxLowering::kPhases);
 }
 
-OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const BitPair& pair,
+OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const LayerBits& bits,
                     OperandOrder order) {
   OrientedGemm out;
   // Codes are unsigned, as CPT's affine quantiser makes them.
   out.descriptor.gemm = gemm.shape;
-  out.descriptor.a.bits = width_bits(gemm.a, pair);
-  out.descriptor.w.bits = width_bits(gemm.w, pair);
+  out.descriptor.a.bits = operand_bits(gemm.kind, gemm.a, true, bits);
+  out.descriptor.w.bits = operand_bits(gemm.kind, gemm.w, false, bits);
   out.timing = gemm_timing(config, out.descriptor);
   if (order == OperandOrder::kTable) return out;
   Descriptor exchanged;
@@ -177,13 +199,13 @@ EnergyBreakdown IterationCost::energy() const {
   return sum;
 }
 
-IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config,
-                             const EnergyTable& table, const BitPair& pair,
-                             const CostOptions& options) {
-  IterationCost out;
+KindCost kind_cost(const Workload& workload, GemmKind kind, const ArrayConfig& config,
+                   const EnergyTable& table, const LayerBits& bits, const CostOptions& options) {
+  KindCost out;
   for (const auto& g : workload.gemms) {
-    const OrientedGemm run = orient(config, g, pair, options.order);
-    GemmTotals& total = out.gemms[index_of(g.kind)];
+    if (g.kind != kind) continue;
+    const OrientedGemm run = orient(config, g, bits, options.order);
+    GemmTotals& total = out.total;
     add(total.cycles, checked_mul(run.timing.cycles, g.count, "cycles"), "cycles");
     const std::uint64_t mn = checked_mul(g.shape.m, g.shape.n, "results");
     const std::uint64_t macs = checked_mul(mn, g.shape.k, "MACs");
@@ -200,17 +222,31 @@ IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config
     out.slots += slots;
     if (g.first_layer) out.slots_first_layer += slots;
   }
+  const TensorTraffic& t = workload.traffic[index_of(kind)];
+  const TensorBits b = tensor_bits(kind, bits);
+  const u128 read = u128{t.read_input} * static_cast<unsigned>(b.input) +
+                    u128{t.read_weight} * static_cast<unsigned>(b.weight) +
+                    u128{t.read_gradient} * static_cast<unsigned>(b.gradient);
+  const u128 written =
+      u128{t.written} * static_cast<unsigned>(result_width(kind, b, options.result_bits));
+  out.total.energy += traffic_energy(table, read, written);
+  out.events.dram_read_bits += read;
+  out.events.dram_written_bits += written;
+  return out;
+}
+
+IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config,
+                             const EnergyTable& table, const LayerBits& bits,
+                             const CostOptions& options) {
+  IterationCost out;
   for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
-    const TensorTraffic& t = workload.traffic[index_of(kind)];
-    const u128 read = u128{t.read_forward} * static_cast<unsigned>(pair.bits) +
-                      u128{t.read_gradient} * static_cast<unsigned>(pair.grad_bits);
-    const u128 written =
-        u128{t.written} * static_cast<unsigned>(result_width(kind, pair, options.result_bits));
-    GemmTotals& total = out.gemms[index_of(kind)];
-    total.energy += traffic_energy(table, read, written);
-    out.events.dram_read_bits += read;
-    out.events.dram_written_bits += written;
-    add(out.cycles, total.cycles, "cycles of an iteration");
+    const KindCost cost = kind_cost(workload, kind, config, table, bits, options);
+    out.gemms[index_of(kind)] = cost.total;
+    out.mac_slots += cost.mac_slots;
+    out.slots += cost.slots;
+    out.slots_first_layer += cost.slots_first_layer;
+    out.events.add(cost.events, 1);
+    add(out.cycles, cost.total.cycles, "cycles of an iteration");
   }
   return out;
 }

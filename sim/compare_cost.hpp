@@ -11,6 +11,7 @@
 #include "model/energy.hpp"
 #include "model/formula.hpp"
 #include "sim/compare.hpp"
+#include "workloads/layer_bits.hpp"
 #include "workloads/network.hpp"
 
 namespace bitcycle {
@@ -28,8 +29,9 @@ struct DistinctGemm {
 
 /// Elements moved per iteration by one of the three GEMMs, unexpanded, summed over layers.
 struct TensorTraffic {
-  std::uint64_t read_forward = 0;   ///< elements of forward width (X, W)
-  std::uint64_t read_gradient = 0;  ///< elements of gradient width (G)
+  std::uint64_t read_input = 0;     ///< X
+  std::uint64_t read_weight = 0;    ///< W
+  std::uint64_t read_gradient = 0;  ///< G
   std::uint64_t written = 0;        ///< results (Y, dX or dW)
 };
 
@@ -66,8 +68,21 @@ struct OrientedGemm {
 };
 
 /// Picks the operand order. Throws InputError for bits wider than P_MAX.
-OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const BitPair& pair,
+OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const LayerBits& bits,
                     OperandOrder order);
+
+/// Cost of all descriptors of one of the three GEMMs in one iteration.
+struct KindCost {
+  GemmTotals total;
+  u128 mac_slots = 0;
+  SlotCounts slots;
+  SlotCounts slots_first_layer;
+  EventTotals events;
+};
+
+/// Throws InputError as gemm_timing.
+KindCost kind_cost(const Workload& workload, GemmKind kind, const ArrayConfig& config,
+                   const EnergyTable& table, const LayerBits& bits, const CostOptions& options);
 
 /// Cost of one iteration.
 struct IterationCost {
@@ -83,7 +98,7 @@ struct IterationCost {
 
 /// Throws InputError as gemm_timing.
 IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config,
-                             const EnergyTable& table, const BitPair& pair,
+                             const EnergyTable& table, const LayerBits& bits,
                              const CostOptions& options);
 
 }  // namespace bitcycle

@@ -49,11 +49,11 @@ struct MetricFile {
 /// Throws InputError with file and line.
 MetricFile read_metrics(const std::string& path, const std::vector<std::string>& known);
 
-/// Everything that is assumed, left out or chosen, in the order of the report. `file` is the
-/// schedule file as read, or null.
+/// Everything that is assumed, left out or chosen, in the order of the report. `files` are the
+/// schedule files as read.
 std::vector<Assumption> compare_assumptions(const CompareOptions& options,
                                             const std::vector<Workload>& workloads,
                                             const EnergyTable& table, bool energy_shown,
-                                            const ScheduleSummary* file);
+                                            const std::vector<ScheduleSummary>& files);
 
 }  // namespace bitcycle

@@ -14,6 +14,7 @@
 #include "sim/cmd_network.hpp"
 #include "sim/cmd_run.hpp"
 #include "sim/cmd_schedule.hpp"
+#include "sim/cmd_trace.hpp"
 
 namespace {
 
@@ -27,6 +28,7 @@ constexpr Command kCommands[] = {
     {"run", bitcycle::cmd_run, "one training iteration on the whole machine, layer by layer"},
     {"schedule", bitcycle::cmd_schedule, "one precision schedule: summary, CSV, plot"},
     {"network", bitcycle::cmd_network, "networks and network files: list, show, validate"},
+    {"trace", bitcycle::cmd_trace, "precision by layer and iteration: make, check, convert"},
     {"cosim", bitcycle::cmd_cosim, "RTL and SystemC model in lockstep, against golden and formula"},
     {"verilate", bitcycle::cmd_verilate, "build the RTL of an array ahead of time"},
 };

@@ -37,6 +37,9 @@ constexpr Format kFormats[] = {
     {"lane_utilisation", "lanes\nused", Style::kPercent},
     {"bitop_efficiency", "bit-op\neff.", Style::kPercent},
     {"precision_switches", "switches", Style::kPlain},
+    {"averaging_energy_j", "averaging\nDRAM", Style::kJoule},
+    {"exchange_bits_per_iteration", "exchange\nbits/it.", Style::kCount},
+    {"exchange_seconds", "exchange\ntime", Style::kSeconds},
     {"clock_hz", "clock", Style::kHertz},
     {"seconds", "time", Style::kSeconds},
     {"energy_j", "energy", Style::kJoule},
@@ -69,6 +72,16 @@ const Format* format_of(const std::string& key) {
     if (key == f.key) return &f;
   }
   return nullptr;
+}
+
+// Counts that may need more than 64 bits are text in JSON, and numbers to people.
+bool is_long_count(const std::string& key) {
+  if (key.rfind("events.", 0) == 0) return true;
+  constexpr const char* kCounts[] = {
+      "bitops",       "bitops_fp32", "fp32_macs", "averaging_read_bits", "averaging_written_bits",
+      "exchange_bits"};
+  return std::any_of(std::begin(kCounts), std::end(kCounts),
+                     [&](const char* count) { return key == count; });
 }
 
 const Json* find(const Json& row, const std::string& key) {
@@ -195,7 +208,7 @@ std::vector<ReportColumn> resolve_columns(const std::vector<std::string>& keys,
     if (key == "cycles_vs_reference") column.heading += "\n" + result.reference;
     if (key == "metric") column.heading = result.metric_name;
     if (key == "metric_std") column.heading = "std";
-    column.left = find(sample, key)->is_string() && key != "bitops" && key.rfind("events.", 0) != 0;
+    column.left = find(sample, key)->is_string() && !is_long_count(key);
     out.push_back(column);
   }
   return out;

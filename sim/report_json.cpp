@@ -91,14 +91,16 @@ Json row_json(const CompareRow& row, const CompareResult& result) {
   out["convention"] = row.convention;
   out["lowering"] = row.lowering;
   out["operand_order"] = row.operand_order;
-  out["sum_bits"] = row.sum_bits;
-  out["sum_bits_sq"] = row.sum_bits_sq;
+  out["sum_bits"] = row.mixed ? Json(nullptr) : Json(row.sum_bits);
+  out["sum_bits_sq"] = row.mixed ? Json(nullptr) : Json(row.sum_bits_sq);
   out["mean_bits"] = row.mean_bits;
   out["bitops"] = to_decimal(row.bitops);
   out["gbitops"] = static_cast<double>(row.bitops) / 1e9;
   out["bitops_relative"] = row.bitops_relative;
   out["bitops_vs_fp32"] = row.bitops_vs_fp32;
   out["saving_pct"] = 100.0 * (1.0 - row.bitops_relative);
+  out["bitops_fp32"] = to_decimal(row.bitops_fp32);
+  out["fp32_macs"] = to_decimal(row.fp32_macs);
   out["macs_issued"] = row.macs_issued;
   out["macs_useful"] = row.macs_useful;
   out["cycles"] = row.cycles;
@@ -111,6 +113,14 @@ Json row_json(const CompareRow& row, const CompareResult& result) {
   out["clock_source"] = row.clock_source;
   out["seconds"] = row.seconds;
   add_energy(out, row);
+  out["averaging_updates"] = row.averaging_updates;
+  out["averaging_read_bits"] = to_decimal(row.averaging_read_bits);
+  out["averaging_written_bits"] = to_decimal(row.averaging_written_bits);
+  out["averaging_energy_j"] = row.averaging_energy_j;
+  out["exchange_bits"] = to_decimal(row.exchange_bits);
+  out["exchange_bits_per_iteration"] =
+      static_cast<double>(row.exchange_bits) / static_cast<double>(row.iterations);
+  out["exchange_seconds"] = row.exchange_seconds;
   if (!result.metric_name.empty()) {
     out["metric_name"] = result.metric_name;
     out["metric"] = row.metric ? Json(*row.metric) : Json(nullptr);

@@ -12,10 +12,46 @@ namespace {
 constexpr std::size_t kTextWidth = 110;
 constexpr double kSmallest = 0.005;  // percent; less prints as 0.00
 
+double share(u128 part, u128 whole) {
+  return 100.0 *
+         static_cast<double>(static_cast<long double>(part) / static_cast<long double>(whole));
+}
+
 std::string group_label(const std::string& group) {
   if (group == "static") return "static";
   if (group == "file") return "from file";
+  if (group == "trace") return "traces";
+  if (group == "policy") return "policies";
+  if (group == "configuration") return "configurations";
   return group + " saving";
+}
+
+// What is paid beside the array: a line of its own for each row that has it.
+std::string beside_the_array(const CompareResult& result, const CompareBlock& block) {
+  std::string out;
+  for (std::size_t i = 0; i < block.rows; ++i) {
+    const CompareRow& row = result.rows[block.first_row + i];
+    if (row.fp32_macs > 0) {
+      out += fmt::format("FP32, {}: {}MACs beside the array, {:.2f} % of the row's BitOps\n",
+                         row.schedule, si_text(static_cast<double>(row.fp32_macs), ""),
+                         share(row.bitops_fp32, row.bitops));
+    }
+    if (row.averaging_updates > 0) {
+      out += fmt::format("Averaging, {}: {} updates, {} read, {} written, {} in DRAM\n",
+                         row.schedule, row.averaging_updates,
+                         si_text(static_cast<double>(row.averaging_read_bits), "bit"),
+                         si_text(static_cast<double>(row.averaging_written_bits), "bit"),
+                         si_text(row.averaging_energy_j, "J"));
+    }
+    if (row.exchange_bits > 0) {
+      out += fmt::format(
+          "Exchange, {}: {} per worker and iteration, {} in all; compute {}\n", row.schedule,
+          si_text(static_cast<double>(row.exchange_bits) / static_cast<double>(row.iterations),
+                  "bit"),
+          duration_text(row.exchange_seconds), duration_text(row.seconds));
+    }
+  }
+  return out.empty() ? "" : out + "\n";
 }
 
 std::string block_table(const CompareResult& result, const CompareBlock& block,
@@ -38,9 +74,10 @@ std::string block_table(const CompareResult& result, const CompareBlock& block,
   return table.render();
 }
 
-double share(u128 part, u128 whole) {
-  return 100.0 *
-         static_cast<double>(static_cast<long double>(part) / static_cast<long double>(whole));
+// The FP32 part of the row's relative BitOps: no array runs it.
+double fp32_relative(const CompareRow& row) {
+  if (row.bitops_fp32 == 0) return 0.0;
+  return row.bitops_relative * share(row.bitops_fp32, row.bitops) / 100.0;
 }
 
 // Points of relative cycles that one kind of slot adds to relative BitOps. Summed over all kinds
@@ -48,7 +85,9 @@ double share(u128 part, u128 whole) {
 // products are in proportion to BitOps.
 double points(const CompareRow& row, const CompareRow& base, SlotUse use) {
   const u128 all = base.slots.total();
-  return share(row.slots[use], all) - row.bitops_relative * share(base.slots[use], all);
+  const double longer = static_cast<double>(base.iterations) / static_cast<double>(row.iterations);
+  const double array_bitops = row.bitops_relative - fp32_relative(row);
+  return share(row.slots[use], all) * longer - array_bitops * share(base.slots[use], all);
 }
 
 std::string differences(const CompareResult& result, const CompareBlock& block) {
@@ -73,6 +112,15 @@ std::string differences(const CompareResult& result, const CompareBlock& block) 
   line(
       "BitOps say", 100.0, [](const CompareRow& r) { return 100.0 * r.bitops_relative; }, false);
   table.add_separator();
+  bool any_fp32 = false;
+  for (std::size_t i = 1; i < block.rows; ++i) {
+    any_fp32 = any_fp32 || result.rows[block.first_row + i].bitops_fp32 > 0;
+  }
+  if (any_fp32) {
+    line(
+        "FP32 work, not on the array", 0.0,
+        [](const CompareRow& r) { return -100.0 * fp32_relative(r); }, true);
+  }
   for (std::size_t u = 0; u < kSlotUses; ++u) {
     const auto use = static_cast<SlotUse>(u);
     const double base_share = share(base.slots[use], base.slots.total());
@@ -141,6 +189,7 @@ std::string report_text(const CompareResult& result, const std::vector<std::stri
     out += fmt::format("energy: {}, x{:g} either way; clock {} ({})\n\n", base.energy_source,
                        base.energy_factor, si_text(base.clock_hz, "Hz"), base.clock_source);
     out += block_table(result, block, resolved) + "\n";
+    out += beside_the_array(result, block);
     if (block.rows > 1) out += explanation(result, block) + "\n";
   }
   if (result.check) {

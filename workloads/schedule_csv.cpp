@@ -10,6 +10,7 @@
 #include "workloads/number_text.hpp"
 #include "workloads/schedule.hpp"
 #include "workloads/schedule_curve.hpp"
+#include "workloads/schedule_export.hpp"
 
 namespace bitcycle {
 namespace {
@@ -39,7 +40,9 @@ bool looks_like_header(const Fields& fields) {
 
 class Reader {
  public:
-  Reader(const std::string& path, std::uint64_t iterations) : path_(path), iterations_(iterations) {
+  // `runs`, if there is one, gets every stretch.
+  Reader(const std::string& path, std::uint64_t iterations, std::vector<ScheduleRun>* runs)
+      : path_(path), iterations_(iterations), runs_(runs) {
     if (iterations == 0 || iterations > kMaxIterations) {
       throw input_error(path, 0, "iterations", std::to_string(iterations),
                         "1 to " + std::to_string(kMaxIterations) + " (2^53)");
@@ -142,7 +145,7 @@ class Reader {
         throw input_error(path_, line_, "iteration", std::to_string(start),
                           "more than that of the row before, " + std::to_string(start_));
       }
-      counts_[pair_] += start - start_;
+      take_run(start - start_);
       if (!(pair == pair_)) ++out_.precision_switches;
     }
     start_ = start;
@@ -150,8 +153,21 @@ class Reader {
     ++rows_;
   }
 
+  void take_run(std::uint64_t length) {
+    counts_[pair_] += length;
+    if (runs_ == nullptr) return;
+    if (!runs_->empty() && runs_->back().pair == pair_) {
+      runs_->back().length += length;
+      return;
+    }
+    if (runs_->size() == kMaxScheduleRuns) {
+      throw input_error(path_, line_, "schedule", "more than a million changes", "fewer");
+    }
+    runs_->push_back({start_, length, pair_});
+  }
+
   ScheduleSummary finish() {
-    counts_[pair_] += iterations_ - start_;
+    take_run(iterations_ - start_);
     out_.name = std::filesystem::path(path_).stem().string();
     out_.group = "file";
     out_.iterations = iterations_;
@@ -162,6 +178,7 @@ class Reader {
 
   std::string path_;
   std::uint64_t iterations_;
+  std::vector<ScheduleRun>* runs_;
   std::ifstream in_;
   int line_ = 0;
   bool seen_content_ = false;
@@ -175,7 +192,13 @@ class Reader {
 }  // namespace
 
 ScheduleSummary read_schedule_csv(const std::string& path, std::uint64_t iterations) {
-  return Reader(path, iterations).read();
+  return Reader(path, iterations, nullptr).read();
+}
+
+std::vector<ScheduleRun> read_schedule_csv_runs(const std::string& path, std::uint64_t iterations) {
+  std::vector<ScheduleRun> runs;
+  Reader(path, iterations, &runs).read();
+  return runs;
 }
 
 }  // namespace bitcycle

@@ -29,6 +29,10 @@ std::vector<ScheduleRun> schedule_runs(const ScheduleSpec& spec,
 /// back with the same N gives the counts and switches of summarise(). Throws as schedule_runs().
 std::string schedule_csv(const ScheduleSpec& spec, std::uint64_t max_runs = kMaxScheduleRuns);
 
+/// The rows of such a CSV file as runs of `iterations` in all; rows that change nothing are joined.
+/// Throws InputError as read_schedule_csv(), and for more than kMaxScheduleRuns rows.
+std::vector<ScheduleRun> read_schedule_csv_runs(const std::string& path, std::uint64_t iterations);
+
 /// How schedule_gnuplot() draws.
 struct SchedulePlot {
   std::string svg_path = "schedule.svg";  ///< file that gnuplot writes
