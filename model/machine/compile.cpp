@@ -375,14 +375,8 @@ bool choose_sub_blocks(const GemmProblem& p, Mapping& m) {
     m.sub_cols = m.cols;
     return true;
   }
-  const auto options = [&](const Index3& block, const Index3& extent,
-                           const std::array<bool, 3>& may, std::int64_t unit) {
-    std::vector<Index3> list =
-        candidate_blocks(block, may, block[2] == extent[2] ? unit : unit, false);
-    return list;
-  };
-  const std::vector<Index3> rows = options(m.rows, p.rows(), p.split_rows, units.rows);
-  const std::vector<Index3> cols = options(m.cols, p.cols(), p.split_cols, units.cols);
+  const std::vector<Index3> rows = candidate_blocks(m.rows, p.split_rows, units.rows, false);
+  const std::vector<Index3> cols = candidate_blocks(m.cols, p.split_cols, units.cols, false);
   // Tiles and instructions of a block cut into sub-blocks (first part, whole sub-blocks).
   const auto work = [&](const Index3& block, const Index3& sub, const OperandMap& map,
                         std::uint64_t tile) {

@@ -90,8 +90,8 @@ struct MatmulJob {
 /// of the largest part.
 class GemmProblem {
  public:
-  GemmProblem(const MachineConfig& config, const ConvJob& job);
-  GemmProblem(const MachineConfig& config, const MatmulJob& job);
+  GemmProblem(const MachineConfig& machine, const ConvJob& job);
+  GemmProblem(const MachineConfig& machine, const MatmulJob& job);
 
   MachineConfig config;
   std::string name;  ///< "conv fwd" and so on, with the shape

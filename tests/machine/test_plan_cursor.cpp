@@ -61,6 +61,22 @@ Counts check_cursor(const Plan& plan) {
   return counts;
 }
 
+TEST_CASE("cursor: iterations that meet page borders at other beats are not regular",
+          "[machine][cursor]") {
+  ConvJob j;
+  j.shape.cin = j.shape.cout = 16;
+  j.shape.hi = 120;
+  j.shape.wi = 30;
+  const GemmProblem problem(machine_of("ci-1x1-s4"), j);
+  CompileOptions options;
+  options.mapping = parse_mapping(
+      "rows (1, 2, 30) cols (1, 1, 16) reduction (1, 1, 1) out (1, 1, 15) (1, 1, 16) rows outer");
+  Compiled c = compile(problem, options);
+  c.plan.set_addresses(1 << 20, 2 << 20, 3 << 20);
+  const Counts one = check_cursor(c.plan);
+  CHECK(one.regular < 50);
+}
+
 TEST_CASE("cursor: iterations of random layers repeat as they say", "[machine][cursor]") {
   const std::uint64_t seed = 424242;
   INFO("seed " << seed);
