@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -22,7 +23,6 @@ class NetlistReader {
     Json root;
     try {
       root = Json::parse(text);
-      out_.sha256 = sha256_hex(text);
       out_.creator = root.value("creator", "unknown");
       const Json& module = find_module(root.at("modules"), top);
       out_.nets = {"0", "1"};
@@ -33,6 +33,9 @@ class NetlistReader {
       throw input_error(file_, 0, "netlist", e.what(), "JSON as yosys' write_json makes it");
     }
     check_drivers();
+    // Names hold paths and their order: the cells and what connects them do not.
+    std::sort(lines_.begin(), lines_.end());
+    out_.sha256 = sha256_hex(join(lines_, ""));
     return std::move(out_);
   }
 
@@ -119,7 +122,9 @@ class NetlistReader {
     instance.name = name;
     instance.cell = &known->second;
     instance.nets.assign(instance.cell->pins.size(), kUnconnected);
+    std::string line = type;
     for (const auto& [pin_name, bits] : json.at("connections").items()) {
+      line += fmt::format(" {}={}", pin_name, bits.dump());
       std::size_t at = 0;
       while (at < instance.cell->pins.size() && instance.cell->pins[at].name != pin_name) ++at;
       if (at == instance.cell->pins.size()) {
@@ -136,6 +141,7 @@ class NetlistReader {
              "a net or a constant");
       }
     }
+    lines_.push_back(line + "\n");
     out_.instances.push_back(std::move(instance));
   }
 
@@ -164,6 +170,7 @@ class NetlistReader {
   const std::string& file_;
   const LibertyLibrary& library_;
   Netlist out_;
+  std::vector<std::string> lines_;
   std::unordered_map<std::uint64_t, std::string> names_;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
 };

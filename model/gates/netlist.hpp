@@ -32,7 +32,7 @@ struct Netlist {
   std::vector<std::string> nets;  ///< names; a net without one in the file is called n<number>
   std::vector<NetlistPort> ports;
   std::vector<NetlistInstance> instances;
-  std::string sha256;   ///< of the JSON text
+  std::string sha256;   ///< of cells and connections, whatever they are called
   std::string creator;  ///< tool that wrote it
 
   const NetlistPort& port(const std::string& name) const;  ///< throws InputError
