@@ -59,11 +59,12 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
         const std::size_t width = std::min<std::size_t>(64, port.bits - b);
         const auto got = sim.output_bits(out_at[o] + b, width);
         if (got == port.value[b / 64]) continue;
-        run.mismatch = fmt::format("{} of {} in cycle {} of '{}': netlist {:#x}, core {:#x}",
-                                   port.name, probe->module(), seen, job.label(), got,
-                                   port.value[b / 64]);
+        run.mismatch =
+            fmt::format("{} of {} in cycle {} of '{}': netlist {:#x}, core {:#x}", port.name,
+                        probe->module(), seen, job.label(), got, port.value[b / 64]);
       }
     }
+    run.joules += static_cast<double>(cycle.energy) * model.joules_per_unit();
     if (++seen == kGateWarmUp) switching_before = sim.switching();
     if (seen <= kGateWarmUp) return;
     run.events += cycle.events;
@@ -82,7 +83,6 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
   run.sample.energy = Eigen::Map<const Eigen::VectorXd>(energy.data(), rows);
   run.sample.features = Eigen::Map<const RowMajor>(features.data(), rows, columns);
   run.cycles = energy.size();
-  run.joules = total * model.joules_per_unit();
   run.clock_share = total > 0 ? clock / total : 0.0;
   if (run.cycles > 0) {
     run.switching = static_cast<double>(sim.switching() - switching_before) *

@@ -19,9 +19,9 @@ struct GateRun {
   double settled = 0.0;      ///< s, latest event after a clock edge
   double sampling = 0.0;     ///< relative standard error of the mean energy, from 16 batches
   std::uint64_t cycles = 0, events = 0, compared = 0;  ///< compared: output values
-  double joules = 0.0;       ///< of all cycles of the sample
-  double macs = 0.0;         ///< of one PE in those cycles; 0 for an idle workload
-  std::string mismatch;      ///< first difference between netlist and core; empty if there is none
+  double joules = 0.0;   ///< of all cycles, those of the warm-up included
+  double macs = 0.0;     ///< of one PE in all cycles; 0 for an idle workload
+  std::string mismatch;  ///< first difference between netlist and core; empty if there is none
 };
 
 /// Cycles from reset that are run and compared but not measured.

@@ -64,9 +64,12 @@ std::int64_t code(OperandData data, Precision p, bool is_a, Draw& draw) {
       const double x = -std::log(draw.uniform()) * span / 12.0;
       return clip((draw.bits() & 1U) != 0 ? middle + x : middle - x);
     }
-    case OperandData::kExtreme: return (draw.bits() & 1U) != 0 ? high : low;
-    case OperandData::kConstant: return high;
-    case OperandData::kZero: break;
+    case OperandData::kExtreme:
+      return (draw.bits() & 1U) != 0 ? high : low;
+    case OperandData::kConstant:
+      return high;
+    case OperandData::kZero:
+      break;
   }
   return 0;
 }

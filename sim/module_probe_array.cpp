@@ -14,7 +14,9 @@ namespace {
 class Reg {
  public:
   Reg(const RegisterReader& reader, const std::string& name) : view_(&reader.view(name)) {}
-  std::uint64_t get() const { return get_bits(view_->data, 0, std::min<std::size_t>(64, view_->bits)); }
+  std::uint64_t get() const {
+    return get_bits(view_->data, 0, std::min<std::size_t>(64, view_->bits));
+  }
   bool bit(std::size_t i) const { return get_bits(view_->data, i, 1) != 0; }
   const RegisterView& view() const { return *view_; }
   /// Bits `from` on of element `index` into `out`.

@@ -32,8 +32,8 @@ class BoolExprParser {
                       found + " in \"" + out_.text_.substr(0, 80) + "\"", allowed);
   }
   void skip() {
-    while (at_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[at_])) != 0 ||
-                                  text_[at_] == '\\')) {
+    while (at_ < text_.size() &&
+           (std::isspace(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '\\')) {
       ++at_;
     }
   }
@@ -160,13 +160,27 @@ bool BoolExpr::eval(std::uint64_t bits) const {
   std::uint64_t stack = 0;  // top in bit 0
   for (const auto& step : steps_) {
     switch (step.op) {
-      case Op::kSignal: stack = stack << 1 | (bits >> step.signal & 1); break;
-      case Op::kZero: stack <<= 1; break;
-      case Op::kOne: stack = stack << 1 | 1; break;
-      case Op::kNot: stack ^= 1; break;
-      case Op::kAnd: stack = (stack >> 1) & (stack | ~std::uint64_t{1}); break;
-      case Op::kOr: stack = (stack >> 1) | (stack & 1); break;
-      case Op::kXor: stack = (stack >> 1) ^ (stack & 1); break;
+      case Op::kSignal:
+        stack = stack << 1 | (bits >> step.signal & 1);
+        break;
+      case Op::kZero:
+        stack <<= 1;
+        break;
+      case Op::kOne:
+        stack = stack << 1 | 1;
+        break;
+      case Op::kNot:
+        stack ^= 1;
+        break;
+      case Op::kAnd:
+        stack = (stack >> 1) & (stack | ~std::uint64_t{1});
+        break;
+      case Op::kOr:
+        stack = (stack >> 1) | (stack & 1);
+        break;
+      case Op::kXor:
+        stack = (stack >> 1) ^ (stack & 1);
+        break;
     }
   }
   return (stack & 1) != 0;

@@ -209,8 +209,7 @@ class Builder {
                      !(change.out ? g.rise : g.fall).empty();
             },
             output.power_refs);
-        change.power_count =
-            static_cast<std::uint32_t>(output.power_refs.size()) - change.powers;
+        change.power_count = static_cast<std::uint32_t>(output.power_refs.size()) - change.powers;
       }
     }
     out_.outputs.push_back(std::move(output));

@@ -19,7 +19,7 @@ struct CellOutput {
     bool was = false;         ///< value that the output tends to before
     bool out = false;         ///< and afterwards; arcs and powers are of this edge
     bool store_flip = false;  ///< the stored bit changes
-    std::uint32_t arcs = 0;  ///< first of timing_refs
+    std::uint32_t arcs = 0;   ///< first of timing_refs
     std::uint32_t arc_count = 0;
     std::uint32_t powers = 0;  ///< first of power_refs
     std::uint32_t power_count = 0;

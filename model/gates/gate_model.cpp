@@ -68,9 +68,8 @@ class GateModel::Compiler {
       }
       tables_.push_back(table.get());
       m_.leakage_at_.push_back(leakage_at_[table.get()]);
-      m_.first_gates_.push_back(table->outputs.empty()
-                                    ? kUnconnected
-                                    : static_cast<std::uint32_t>(m_.gates_.size()));
+      m_.first_gates_.push_back(
+          table->outputs.empty() ? kUnconnected : static_cast<std::uint32_t>(m_.gates_.size()));
       for (std::uint32_t o = 0; o < table->outputs.size(); ++o) {
         Gate g{};
         g.instance = i;
@@ -109,8 +108,7 @@ class GateModel::Compiler {
     }
     mean_cap_ = count > 0 ? sum / count : 0.0;
     for (std::size_t n = kNetOne + 1; n < m_.loads_.size(); ++n) {
-      m_.loads_[n] +=
-          m_.conditions_.wire_f_per_fanout * pins[n] + m_.conditions_.wire_f_per_net;
+      m_.loads_[n] += m_.conditions_.wire_f_per_fanout * pins[n] + m_.conditions_.wire_f_per_net;
     }
     outside_.assign(n_.nets.size(), false);
     for (const auto& port : n_.ports) {
@@ -236,9 +234,8 @@ class GateModel::Compiler {
   }
 
   double switching(std::uint32_t net) const {
-    return net == kUnconnected || net <= kNetOne
-               ? 0.0
-               : 0.5 * m_.loads_[net] * m_.voltage_ * m_.voltage_;
+    return net == kUnconnected || net <= kNetOne ? 0.0
+                                                 : 0.5 * m_.loads_[net] * m_.voltage_ * m_.voltage_;
   }
 
   void fill_entries() {
@@ -312,9 +309,9 @@ class GateModel::Compiler {
     m_.input_ticks_ = ticks(m_.conditions_.input_delay);
     m_.entries_.reserve(all.size());
     for (const auto& e : all) {
-      m_.entries_.push_back({units(e.pin), units(e.out),
-                             (e.toggles ? ticks(e.delay) << 2U | 1U : 0U) |
-                                 (e.store_flip ? 2U : 0U)});
+      m_.entries_.push_back(
+          {units(e.pin), units(e.out),
+           (e.toggles ? ticks(e.delay) << 2U | 1U : 0U) | (e.store_flip ? 2U : 0U)});
     }
   }
 

@@ -11,14 +11,14 @@ namespace bitcycle {
 
 /// What the Liberty file and the netlist do not say. All are part of every result.
 struct GateConditions {
-  std::string clock = "clk_i";      ///< input port
-  double wire_f_per_fanout = 0.0;   ///< F of wire for every pin that a net drives
-  double wire_f_per_net = 0.0;      ///< F of wire besides
-  double clock_tree_factor = 1.0;   ///< charging the clock net costs so many times its own load
-  double input_slew = 0.0;          ///< s at inputs and clock; 0 = mean slew of flip-flop outputs
-  double output_load = 0.0;         ///< F at every output; 0 = mean input pin. Delays only: what is
-                                    ///< outside pays for its own pins
-  double input_delay = -1.0;        ///< s after the clock edge; < 0 = mean clock-to-output delay
+  std::string clock = "clk_i";     ///< input port
+  double wire_f_per_fanout = 0.0;  ///< F of wire for every pin that a net drives
+  double wire_f_per_net = 0.0;     ///< F of wire besides
+  double clock_tree_factor = 1.0;  ///< charging the clock net costs so many times its own load
+  double input_slew = 0.0;         ///< s at inputs and clock; 0 = mean slew of flip-flop outputs
+  double output_load = 0.0;        ///< F at every output; 0 = mean input pin. Delays only: what is
+                                   ///< outside pays for its own pins
+  double input_delay = -1.0;       ///< s after the clock edge; < 0 = mean clock-to-output delay
 };
 
 /// Immutable; simulators share it. Energies are whole numbers of `joules_per_unit`, so that sums
@@ -36,7 +36,7 @@ class GateModel {
   };
   struct Fanout {
     std::uint32_t gate;
-    std::uint32_t row;  ///< first Entry of this input
+    std::uint32_t row;   ///< first Entry of this input
     std::uint32_t mask;  ///< its bit in the gate's state
   };
   /// One output of an instance.
@@ -74,7 +74,7 @@ class GateModel {
   std::size_t output_at(const std::string& port) const;
 
   double joules_per_unit() const { return joule_; }
-  double tick() const { return tick_; }                      ///< s
+  double tick() const { return tick_; }                       ///< s
   std::uint32_t input_ticks() const { return input_ticks_; }  ///< input_delay
   /// Longest path from clock or inputs to a stored bit or an output, s. Set-up times not included.
   double critical_path() const { return critical_path_; }

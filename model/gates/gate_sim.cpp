@@ -167,10 +167,14 @@ bool GateSim::output(std::size_t bit) const {
   using From = GateModel::Output::From;
   const auto& o = model_.outputs()[bit];
   switch (o.from) {
-    case From::kGate: return gates_[o.index].out;
-    case From::kInput: return (inputs_[o.index / 64] >> o.index % 64 & 1U) != 0;
-    case From::kOne: return true;
-    case From::kZero: break;
+    case From::kGate:
+      return gates_[o.index].out;
+    case From::kInput:
+      return (inputs_[o.index / 64] >> o.index % 64 & 1U) != 0;
+    case From::kOne:
+      return true;
+    case From::kZero:
+      break;
   }
   return false;
 }

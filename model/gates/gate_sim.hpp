@@ -10,9 +10,9 @@ namespace bitcycle {
 
 /// What one clock cycle cost, in units of GateModel::joules_per_unit; leakage is apart.
 struct GateCycle {
-  std::int64_t energy = 0;  ///< all: clock, inputs, internal, switching
-  std::int64_t clock = 0;   ///< of it the clock net and what its edges cost in the cells
-  std::uint64_t events = 0;  ///< edges of nets, the clock's not counted
+  std::int64_t energy = 0;    ///< all: clock, inputs, internal, switching
+  std::int64_t clock = 0;     ///< of it the clock net and what its edges cost in the cells
+  std::uint64_t events = 0;   ///< edges of nets, the clock's not counted
   std::uint32_t settled = 0;  ///< ticks from the clock edge to the last event
 };
 

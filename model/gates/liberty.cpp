@@ -104,13 +104,20 @@ class Reader {
     if (!suffix.empty() && suffix.size() <= 2 && lower(suffix.back()) == lower(base)) {
       if (suffix.size() == 1) return 1.0;
       switch (suffix[0]) {
-        case 'm': return 1e-3;
-        case 'u': return 1e-6;
-        case 'n': return 1e-9;
-        case 'p': return 1e-12;
-        case 'f': return 1e-15;
-        case 'a': return 1e-18;
-        default: break;
+        case 'm':
+          return 1e-3;
+        case 'u':
+          return 1e-6;
+        case 'n':
+          return 1e-9;
+        case 'p':
+          return 1e-12;
+        case 'f':
+          return 1e-15;
+        case 'a':
+          return 1e-18;
+        default:
+          break;
       }
     }
     fail(line, field, "unit '" + std::string(suffix) + "'",

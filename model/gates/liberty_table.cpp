@@ -25,9 +25,7 @@ double LibertyTable::at(double slew, double load) const {
   if (values.empty()) return 0.0;
   std::array<Place, 3> places{};
   for (std::size_t a = 0; a < axes.size(); ++a) {
-    const double x = axes[a] == Axis::kSlew   ? slew
-                     : axes[a] == Axis::kLoad ? load
-                                              : points[a][0];
+    const double x = axes[a] == Axis::kSlew ? slew : axes[a] == Axis::kLoad ? load : points[a][0];
     places[a] = place(points[a], x);
   }
   double sum = 0.0;

@@ -1,4 +1,5 @@
-// A mapped, flat design as yosys writes it in JSON: instances of library cells and the nets between.
+// A mapped, flat design as yosys writes it in JSON: instances of library cells and the nets
+// between.
 #pragma once
 
 #include <cstdint>
