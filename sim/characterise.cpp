@@ -191,7 +191,8 @@ WorkloadPlan plan_workloads(const ArrayConfig& arch, std::uint64_t cycles, std::
   idle.cycles = std::min<std::uint64_t>(cycles, 256);
   plan.training.push_back(idle);
   int turn = 0;
-  for (const auto& [a, w] : {std::pair{2, 2}, {4, 4}, {6, 6}, {8, 8}, {2, 8}, {8, 2}, {3, 6}}) {
+  for (const auto& [a, w] :
+       {std::pair{2, 2}, {4, 4}, {8, 8}, {2, 8}, {8, 2}, {3, 5}, {5, 3}, {6, 6}}) {
     for (const auto data : {D::kUniform, D::kGauss, D::kRelu, D::kSparse, D::kZero, D::kExtreme}) {
       add(plan.training, a, w, 0, data);
       add(plan.training, a, w, 3, data);

@@ -38,8 +38,10 @@ struct EventFit {
 };
 
 /// Least squares on relative errors: every workload weighs the same, its mean more than its single
-/// cycles (which is what a user asks for). A small ridge keeps coefficients of features that go
-/// together finite. Throws InputError if there are fewer workloads than 2 or sizes differ.
+/// cycles (which is what a user asks for); workloads that are more than 5 % off weigh more in the
+/// next of a few passes, so that the largest error falls too. A small ridge keeps coefficients of
+/// features that go together finite. Throws InputError if there are fewer workloads than 2 or sizes
+/// differ.
 EventFit fit_events(const std::vector<ActivitySample>& samples);
 
 /// Errors of `coefficients` on samples.
