@@ -12,6 +12,7 @@
 #include "golden/error.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
+#include "sim/paths.hpp"
 #include "sim/table.hpp"
 
 namespace bitcycle {
@@ -53,6 +54,8 @@ po::options_description describe() {
   add("keep", po::value<std::string>(), "keep netlist and logs in this directory");
   add("out", po::value<std::string>(), "write the characterisation (JSON) here");
   add("workloads", "list every held-out workload");
+  add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
+  add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
 
@@ -77,15 +80,13 @@ void print_workloads(const Characterisation& c, bool all) {
   fmt::print("\n{}", table.render());
 }
 
-void print_result(const CharacteriseResult& r, bool all) {
-  const Characterisation& c = r.record;
+void print_record(const Characterisation& c, bool all) {
   fmt::print("{} of {}: {} cells ({} flip-flops), {:.6g} um2\n", c.rtl_module, c.arch, c.cells,
              c.flip_flops, c.area);
   fmt::print("library: {} ({} V, {} C)\n", c.library[0].name, c.voltage, c.temperature);
   fmt::print("critical path {:.3g} ns, period {:.3g} ns; wire {:.3g} fF a pin, clock tree x{}\n",
              c.critical_path * 1e9, c.period * 1e9, c.wire_per_fanout * 1e15, c.clock_tree_factor);
-  fmt::print("leakage {}; netlist equal to the core in {} compared values\n",
-             si_text(c.leakage, "W"), r.compared);
+  fmt::print("leakage {}\n", si_text(c.leakage, "W"));
   fmt::print("event model: {} terms, {} workloads, {} cycles\n", c.events.size(), c.training.size(),
              c.cycles);
   fmt::print("  fitted     mean error {}, largest {}\n", percent(c.training_mean),
@@ -101,6 +102,57 @@ void print_result(const CharacteriseResult& r, bool all) {
   }
   print_workloads(c, all);
   fmt::print("\npost-synthesis estimate, leakage not in energies\n");
+}
+
+std::string committed_dir() { return source_dir() + "/configs/characterised"; }
+
+void warn_if_stale(const Characterisation& c) {
+  const auto warning = stale_warning(c, source_dir() + "/rtl");
+  if (!warning.empty()) fmt::print(stderr, "bitcycle: warning: {}\n", warning);
+}
+
+int show(const std::string& name, bool all) {
+  const std::string committed = committed_dir() + "/" + name + ".json";
+  const auto c = load_characterisation(std::filesystem::exists(name) ? name : committed);
+  warn_if_stale(c);
+  print_record(c, all);
+  return 0;
+}
+
+// Energy per MAC of a held-out workload.
+std::string per_mac(const Characterisation& c, const std::string& label) {
+  for (const auto& w : c.held_out) {
+    if (w.label == label) return si_text(w.per_mac, "J");
+  }
+  return "n/a";
+}
+
+int list_committed() {
+  std::vector<std::string> names;
+  for (const auto& e : std::filesystem::directory_iterator(committed_dir())) {
+    if (e.path().extension() == ".json") names.push_back(e.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  TextTable table;
+  table.add_column("characterisation", TextTable::Align::kLeft);
+  table.add_column("area\num2");
+  table.add_column("critical\npath");
+  table.add_column("per MAC\n8x8 uu");
+  table.add_column("per MAC\n4x4 uu");
+  table.add_column("per MAC\n2x2 uu");
+  table.add_column("per MAC\n8x8 ss");
+  table.add_column("held out\nmean");
+  table.add_column("held out\nlargest");
+  for (const auto& name : names) {
+    const auto c = load_characterisation(committed_dir() + "/" + name + ".json");
+    warn_if_stale(c);
+    table.add_row(
+        {name, fmt::format("{:.5g}", c.area), fmt::format("{:.3g} ns", c.critical_path * 1e9),
+         per_mac(c, "8x8 uu uniform"), per_mac(c, "4x4 uu uniform"), per_mac(c, "2x2 uu uniform"),
+         per_mac(c, "8x8 ss uniform"), percent(c.held_out_mean), percent(c.held_out_max)});
+  }
+  fmt::print("{}", table.render());
+  return 0;
 }
 
 // Only the last parts of paths: a record must not hold those of the machine that made it.
@@ -132,6 +184,10 @@ int cmd_characterise(const std::vector<std::string>& args) {
     text << options;
     fmt::print("{}{}", kHelp, text.str());
     return 0;
+  }
+  if (values.count("list") > 0) return list_committed();
+  if (is_given(values, "show")) {
+    return show(text_of(values, "show"), values.count("workloads") > 0);
   }
   CharacteriseOptions o;
   o.module = text_of(values, "module");
@@ -165,7 +221,8 @@ int cmd_characterise(const std::vector<std::string>& args) {
     fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
     return 1;
   }
-  print_result(result, values.count("workloads") > 0);
+  print_record(result.record, values.count("workloads") > 0);
+  fmt::print("netlist equal to the core in {} compared values\n", result.compared);
   if (!out.empty()) write_file(out, to_json(result.record));
   return 0;
 }
