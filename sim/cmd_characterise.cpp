@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "golden/error.hpp"
+#include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
 #include "sim/paths.hpp"
@@ -55,6 +56,7 @@ po::options_description describe() {
   add("out", po::value<std::string>(), "write the characterisation (JSON) here");
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
+  add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
   add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
@@ -102,6 +104,26 @@ void print_record(const Characterisation& c, bool all) {
   }
   print_workloads(c, all);
   fmt::print("\npost-synthesis estimate, leakage not in energies\n");
+}
+
+int print_area(const CharacteriseOptions& o) {
+  TextTable table;
+  table.add_column("module", TextTable::Align::kLeft);
+  table.add_column("instances");
+  table.add_column("cells");
+  table.add_column("area\num2");
+  table.add_column("share");
+  const auto modules = array_area(o.arch, load_liberty(o.liberty));
+  ModuleArea all;
+  for (const auto& m : modules) all.cells += m.cells, all.area += m.area;
+  const auto row = [&](const std::string& name, const std::string& count, const ModuleArea& m) {
+    table.add_row({name, count, std::to_string(m.cells), fmt::format("{:.6g}", m.area),
+                   percent(m.area / all.area)});
+  };
+  for (const auto& m : modules) row(m.module, std::to_string(m.instances), m);
+  row("all", "", all);
+  fmt::print("{}", table.render());
+  return 0;
 }
 
 std::string committed_dir() { return source_dir() + "/configs/characterised"; }
@@ -196,6 +218,7 @@ int cmd_characterise(const std::vector<std::string>& args) {
     throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
   }
   o.liberty = values["liberty"].as<std::vector<std::string>>();
+  if (values.count("area") > 0) return print_area(o);
   if (is_given(values, "period")) {
     o.period = parse_positive(text_of(values, "period"), "--period", 1e6) * 1e-9;
   }

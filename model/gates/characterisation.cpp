@@ -270,7 +270,7 @@ std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>&
   for (const auto& file : files) {
     const std::string raw =
         read_text_file(rtl_dir + "/" + file, "RTL file", "a readable source file");
-    text += "\n" + file + "\n";
+    text.append("\n").append(file).append("\n");
     bool blank = false;
     for (std::size_t i = 0; i < raw.size(); ++i) {
       if (raw.compare(i, 2, "//") == 0) {

@@ -228,7 +228,8 @@ class GateModel::Compiler {
     for (const auto& port : n_.ports) {
       if (!port.input) continue;
       for (const auto net : port.nets) {
-        m_.slews_[2 * net] = m_.slews_[2 * net + 1] = m_.conditions_.input_slew;
+        const std::size_t at = std::size_t{2} * net;
+        m_.slews_[at] = m_.slews_[at + 1] = m_.conditions_.input_slew;
       }
     }
   }

@@ -124,7 +124,7 @@ class NetlistReader {
     instance.nets.assign(instance.cell->pins.size(), kUnconnected);
     std::string line = type;
     for (const auto& [pin_name, bits] : json.at("connections").items()) {
-      line += fmt::format(" {}={}", pin_name, bits.dump());
+      line.append(fmt::format(" {}={}", pin_name, bits.dump()));
       std::size_t at = 0;
       while (at < instance.cell->pins.size() && instance.cell->pins[at].name != pin_name) ++at;
       if (at == instance.cell->pins.size()) {
@@ -132,7 +132,7 @@ class NetlistReader {
       }
       if (bits.empty()) continue;
       if (bits.size() != 1) fail("cell " + name, "a bus on pin " + pin_name, "single bits");
-      instance.nets[at] = net(bits[0], "cell " + name + ", pin " + pin_name);
+      instance.nets[at] = net(bits[0], fmt::format("cell {}, pin {}", name, pin_name));
     }
     for (std::size_t i = 0; i < instance.nets.size(); ++i) {
       if (instance.cell->pins[i].direction == PinDirection::kInput &&

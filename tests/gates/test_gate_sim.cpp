@@ -3,6 +3,7 @@
 
 #include "golden/counter_random.hpp"
 #include "model/gates/gate_sim.hpp"
+#include "sim/array_area.hpp"
 #include "tests/gates/tiny.hpp"
 #include "tests/workloads/error_text.hpp"
 
@@ -246,4 +247,22 @@ TEST_CASE("the hash of a netlist does not depend on names, but on connections") 
   const auto plain = parse_netlist(kHazard, "n", lib).sha256;
   CHECK(hash(kHazard, "\"i\"", "\"/somewhere/i\"") == plain);
   CHECK(hash(kHazard, "\"A\": [3], \"B\": [5]", "\"A\": [5], \"B\": [3]") != plain);
+}
+
+TEST_CASE("area of a hierarchy: every instance of a module counts") {
+  const std::string inverter = R"("i": {"type": "INV", "connections": {}})";
+  const std::string json =
+      R"({"modules": {"$paramod\\bc_leaf\\N=1": {"attributes": {}, "cells": {)" + inverter +
+      R"(}}, "bc_top": {"attributes": {"top": "1"}, "cells": {)"
+      R"("a": {"type": "$paramod\\bc_leaf\\N=1"}, "b": {"type": "$paramod\\bc_leaf\\N=1"}, )"
+      R"("n": {"type": "NAND2"}}}}})";
+  const auto areas = netlist_area(json, "n.json", tiny_library());
+  REQUIRE(areas.size() == 2);
+  CHECK(areas[0].module == "bc_leaf");
+  CHECK(areas[0].instances == 2);
+  CHECK(areas[0].area == 4.0);
+  CHECK(areas[1].module == "bc_top");
+  CHECK(areas[1].area == 3.0);
+  CHECK_THAT(error_text([&] { netlist_area("{}", "n.json", tiny_library()); }),
+             Catch::Contains("n.json: netlist"));
 }
