@@ -190,6 +190,7 @@ std::string record_command(const std::vector<std::string>& args) {
       skip = true;
       continue;
     }
+    if (word == "--workloads") continue;
     const bool is_path = word.size() > 1 && word.find('/') != std::string::npos && word[0] != '-';
     words.push_back(is_path ? std::filesystem::path(word).filename().string() : word);
   }
