@@ -64,6 +64,17 @@ MachineGemm sum(const std::vector<MachineGemm>& gemms) {
 
 std::string bits_text(const IterationBits& b) { return fmt::format("{}x{}x{}", b.a, b.w, b.g); }
 
+// An entry of the partial-sum buffer is a result beat: Q results, a sum of A for each of its rows
+// and a sum of W for each of its columns.
+double psum_kib(const MachineConfig& m) {
+  const ArrayConfig& a = m.array;
+  const int rows = std::max(a.q / a.tn, 1);
+  const int columns = std::min(a.q, a.tn);
+  return static_cast<double>(m.ps_d) * (a.q + rows + columns) * a.acc_w / 8192;
+}
+
+double kib(int beats, int dw) { return static_cast<double>(beats) * dw / 8192; }
+
 struct Part {
   const char* name;
   std::uint64_t cycles;
@@ -121,12 +132,11 @@ std::string run_text(const RunResult& r) {
   const RunRequest& q = r.request;
   const MachineConfig& m = q.options.machine;
   std::string out = fmt::format(
-      "{}, batch {}, {} bits (A x W x G) on {}\nmemory: {}\nbuffers: A {} KiB, W {} KiB, output {} "
-      "KiB, partial sums {} KiB; bus {} bits; queues {} deep; {} bursts outstanding\n\n",
-      q.network.name, q.batch, bits_text(q.bits), m.array.name, memory_line(r),
-      m.l1a_d * m.dw / 8192, m.l1w_d * m.dw / 8192, m.ob_d * m.dw / 8192,
-      static_cast<long>(m.ps_d) * (m.array.q + m.array.q / 16 + 1) * m.array.acc_w / 8192, m.dw,
-      m.qd, m.out);
+      "{}, batch {}, {} bits (A x W x G) on {}\nmemory: {}\nbuffers: A {:g} KiB, W {:g} KiB, "
+      "output "
+      "{:g} KiB, partial sums {:g} KiB; bus {} bits; queues {} deep; {} bursts outstanding\n\n",
+      q.network.name, q.batch, bits_text(q.bits), m.array.name, memory_line(r), kib(m.l1a_d, m.dw),
+      kib(m.l1w_d, m.dw), kib(m.ob_d, m.dw), psum_kib(m), m.dw, m.qd, m.out);
 
   TextTable table;
   table.add_column("layer", TextTable::Align::kLeft);
