@@ -132,6 +132,14 @@ std::vector<std::string> assumptions(const RunResult& r) {
   } else {
     out.emplace_back("Cycles are exact on this memory: RTL, model and formula agree.");
   }
+  if (r.simulated) {
+    out.emplace_back(
+        "Simulated products run as one plan each; where the table's product is expanded by the "
+        "host "
+        "or cut into several plans, their cycles differ, and are compared with the formula's of "
+        "the "
+        "plan that ran.");
+  }
   return out;
 }
 
