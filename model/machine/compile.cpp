@@ -234,7 +234,7 @@ class Search {
     }
     // Smaller pieces of output are stored earlier, at the price of more instructions.
     const Mapping winner = best.mapping();
-    for (const std::uint64_t parts : {2U, 4U, 8U}) {
+    for (const std::uint64_t parts : {2U, 4U, 8U, 16U, 32U}) {
       Mapping m = winner;
       if (choose_sub_blocks(p_, m, parts) && !(m == winner) && check_mapping(p_, m).refused.empty())
         judge(m);
