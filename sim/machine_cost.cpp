@@ -183,6 +183,7 @@ CompileOptions compile_options(const MachineCostOptions& options) {
   out.memory.read_cost = cycles_per_beat(memory.read_cost);
   out.memory.write_cost = cycles_per_beat(memory.write_cost);
   out.memory.latency = static_cast<double>(memory.latency);
+  out.memory.write_latency = static_cast<double>(memory.write_latency);
   out.host_cycles_per_byte = 1.0 / options.vector.bytes_per_cycle;
   return out;
 }
@@ -242,7 +243,8 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
   }
 
   const MachineConfig& config = options_.machine;
-  const CompileOptions compiling = compile_options(options_);
+  CompileOptions compiling = compile_options(options_);
+  compiling.judge = [this](const Plan& plan) { return static_cast<double>(run_plan(plan).cycles); };
 
   MachineGemm out;
   out.layer = layer;

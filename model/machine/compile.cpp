@@ -10,6 +10,7 @@
 #include "golden/error.hpp"
 #include "model/formula.hpp"
 #include "model/machine/output_block.hpp"
+#include "model/machine/recurrence.hpp"
 
 namespace bitcycle {
 namespace {
@@ -156,6 +157,7 @@ struct Candidate {
 
 // A search by the rule stops when nothing can be better by a thousandth.
 constexpr double kCloseEnough = 0.999;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class Search {
  public:
@@ -170,6 +172,7 @@ class Search {
     const double naive_time = time_of(naive).value();
     best_ = naive;
     best_time_ = naive_time;
+    if (o_.judge) remember(naive, naive_time);
     if (o_.exchange) {
       Mapping swapped = naive;
       swapped.exchange = true;
@@ -184,7 +187,11 @@ class Search {
     const std::vector<Candidate> list = candidates();
     // Best bound first: once a bound is above the best time, nothing better follows.
     for (const Candidate& c : list) {
-      if (c.bound >= best_time_ * (exhaustive ? 1.0 : kCloseEnough) && !o_.time) break;
+      // With a judge, the last of the best few.
+      const double least = !o_.judge                 ? best_time_
+                           : few_.size() < o_.judged ? kNever
+                                                     : few_.back().time;
+      if (c.bound >= least * (exhaustive ? 1.0 : kCloseEnough) && !o_.time) break;
       Mapping m;
       m.rows = m.sub_rows = rows_[c.r];
       m.cols = m.sub_cols = cols_[c.c];
@@ -193,10 +200,48 @@ class Search {
       m.exchange = c.exchange;
       if (choose_sub_blocks(p_, m)) consider(m);
     }
+    if (o_.judge) return judged(naive, list.size(), exhaustive);
     return {Plan(p_, best_), best_time_, naive_time, list.size(), evaluated_, exhaustive};
   }
 
  private:
+  struct Ranked {
+    double time = 0;
+    Mapping mapping;
+  };
+
+  // Keeps the best few, the first found among equals.
+  void remember(const Mapping& m, double time) {
+    const auto at = std::upper_bound(few_.begin(), few_.end(), time,
+                                     [](double t, const Ranked& r) { return t < r.time; });
+    few_.insert(at, {time, m});
+    if (few_.size() > o_.judged) few_.pop_back();
+  }
+
+  Compiled judged(const Mapping& naive, std::size_t candidates, bool exhaustive) {
+    Plan best(p_, naive);
+    const double naive_time = o_.judge(best);
+    double best_time = naive_time;
+    const auto judge = [&](const Mapping& m) {
+      Plan plan(p_, m);
+      const double time = o_.judge(plan);
+      if (time >= best_time) return;
+      best_time = time;
+      best = std::move(plan);
+    };
+    for (const Ranked& r : few_) {
+      if (!(r.mapping == naive)) judge(r.mapping);
+    }
+    // Smaller pieces of output are stored earlier, at the price of more instructions.
+    const Mapping winner = best.mapping();
+    for (const std::uint64_t parts : {2U, 4U, 8U, 16U, 32U}) {
+      Mapping m = winner;
+      if (choose_sub_blocks(p_, m, parts) && !(m == winner) && check_mapping(p_, m).refused.empty())
+        judge(m);
+    }
+    return {std::move(best), best_time, naive_time, candidates, evaluated_, exhaustive};
+  }
+
   void blocks(bool all) {
     rows_ = candidate_blocks(p_.rows(), p_.split_rows, units_.rows, all);
     cols_ = candidate_blocks(p_.cols(), p_.split_cols, units_.cols, all);
@@ -212,7 +257,9 @@ class Search {
 
   void consider(const Mapping& m) {
     const std::optional<double> time = time_of(m);
-    if (time && *time < best_time_) {
+    if (!time) return;
+    if (o_.judge) remember(m, *time);
+    if (*time < best_time_) {
       best_time_ = *time;
       best_ = m;
     }
@@ -323,7 +370,8 @@ class Search {
   Units units_;
   std::vector<Index3> rows_, cols_, ks_;
   Mapping best_;
-  double best_time_ = std::numeric_limits<double>::infinity();
+  double best_time_ = kNever;
+  std::vector<Ranked> few_;  // with a judge: the best by the measure, ascending
   std::uint64_t evaluated_ = 0;
 };
 
@@ -331,11 +379,18 @@ class Search {
 
 double OverlapTime::operator()(const GemmProblem& /*problem*/, const PlanCost& cost) const {
   const auto cycles = [](std::uint64_t value) { return static_cast<double>(value); };
-  const double read = read_cost * cycles(cost.first_beats + cost.second_beats);
-  const double write = write_cost * cycles(cost.out_beats);
+  constexpr double kStart = 3;  // from the end of a transfer to the next one's first request
+  const double read = read_cost * cycles(cost.first_beats + cost.second_beats) +
+                      (latency + kStart) * cycles(cost.fetches);
+  const double write =
+      write_cost * cycles(cost.out_beats) + (write_latency + kStart) * cycles(cost.stores);
+  const double words =
+      cycles(static_cast<std::uint64_t>(stream_words(MachineEngine::kExec)) * cost.execs +
+             static_cast<std::uint64_t>(stream_words(MachineEngine::kFetch)) * cost.fetches +
+             static_cast<std::uint64_t>(stream_words(MachineEngine::kStore)) * cost.stores);
   const double start = latency + read_cost * cycles(cost.first_box + cost.second_box);
   const double end = latency + write_cost * cycles(cost.last_out);
-  return std::max({cycles(cost.exec_cycles), read, write}) + start + end;
+  return std::max({cycles(cost.exec_cycles), read, write, words}) + start + end;
 }
 
 std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit, bool all) {
@@ -355,7 +410,7 @@ std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit
   return out;
 }
 
-bool choose_sub_blocks(const GemmProblem& p, Mapping& m) {
+bool choose_sub_blocks(const GemmProblem& p, Mapping& m, std::uint64_t parts_of_room) {
   const Units units = units_of(p);
   const std::vector<GemmPart>& parts = p.first_unit();
   const bool sums = p.out.sums;
@@ -365,8 +420,8 @@ bool choose_sub_blocks(const GemmProblem& p, Mapping& m) {
     const bool alone = p.units == 1 && rows == p.rows() && cols == p.cols();
     const std::vector<OutputGroup> groups =
         output_groups(p, parts, {{0, 0, 0}, rows}, {{0, 0, 0}, cols}, sums, alone);
-    const std::uint64_t room =
-        static_cast<std::uint64_t>(p.config.ob_d) / (alone && groups.size() == 1 ? 1 : 2);
+    const std::uint64_t room = static_cast<std::uint64_t>(p.config.ob_d) /
+                               (alone && groups.size() == 1 ? 1 : 2) / parts_of_room;
     return std::all_of(groups.begin(), groups.end(),
                        [room](const OutputGroup& g) { return g.beats <= room; });
   };
@@ -446,8 +501,9 @@ Mapping naive_mapping(const GemmProblem& p) {
 Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
   if (options.mapping) {
     Plan plan(problem, *options.mapping);
-    const double time =
-        options.time ? options.time(problem, plan.cost()) : options.memory(problem, plan.cost());
+    const double time = options.judge  ? options.judge(plan)
+                        : options.time ? options.time(problem, plan.cost())
+                                       : options.memory(problem, plan.cost());
     return {std::move(plan), time, time, 1, 1, false};
   }
   return Search(problem, options).run();

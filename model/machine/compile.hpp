@@ -15,11 +15,16 @@ namespace bitcycle {
 /// Time of a plan, in any unit: less is better. Must not depend on anything but its arguments.
 using PlanTime = std::function<double(const GemmProblem&, const PlanCost&)>;
 
-/// The default: the longest of the three engines' work, plus what nothing can hide, the first
-/// blocks' fetch and the last block's store. Costs in cycles per beat.
+/// Cycles of a plan by a closer look than PlanTime: slow, so it sees the best few only.
+using PlanJudge = std::function<double(const Plan&)>;
+
+/// The default: the longest of the three engines' work and of the instruction words, plus what
+/// nothing can hide, the first blocks' fetch and the last block's store. A transfer's latency is
+/// part of its engine's work: an engine starts an instruction when the one before has ended.
 struct OverlapTime {
   double read_cost = 1, write_cost = 1;  ///< cycles per beat
   double latency = 1;                    ///< cycles to the first beat
+  double write_latency = 1;              ///< cycles from the last beat to its response
   double operator()(const GemmProblem& problem, const PlanCost& cost) const;
 };
 
@@ -28,6 +33,10 @@ struct CompileOptions {
   bool exchange = true;            ///< the operands may change places
   OverlapTime memory;              ///< guides the search (lower bounds) and is the default time
   PlanTime time;                   ///< if set, judges the plans instead
+  /// If set, decides between the `judged` best plans (and the naive one) by the measure above;
+  /// Compiled::time and naive_time are then its verdicts.
+  PlanJudge judge;
+  std::size_t judged = 8;
   /// Most block triples (rows, columns, reduction) that are looked at one by one; spaces with more
   /// are searched by the rule of candidate_sizes(..., false).
   std::uint64_t exhaustive = 4096;
@@ -53,8 +62,9 @@ std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit
 Mapping naive_mapping(const GemmProblem& problem);
 
 /// Blocks of the outputs: the sub-blocks that fit into the output buffer and take the fewest tiles,
-/// rows split before columns. False if none fits.
-bool choose_sub_blocks(const GemmProblem& problem, Mapping& mapping);
+/// rows split before columns. False if none fits. `parts` > 1: they may take that part of the room
+/// only, so that the last store is shorter.
+bool choose_sub_blocks(const GemmProblem& problem, Mapping& mapping, std::uint64_t parts = 1);
 
 /// The best mapping by the options' time; never worse than the naive one by the same measure.
 /// Throws InputError if the layer cannot run on the machine.
