@@ -1,5 +1,6 @@
 // The command `run` as a user meets it.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -221,6 +222,17 @@ TEST_CASE("run: the table fits a terminal and its files are the streams", "[cmd]
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 160);
   CHECK_THAT(text, Contains("buffers: A 4 KiB, W 4 KiB, output 4 KiB, partial sums 3.375 KiB"));
+  std::string name(60, 'n');
+  name.replace(58, 2, ",x");
+  std::ofstream(folder / "long.yaml") << "network: long\nsample: row\nbatch: 4096\nnodes:\n"
+                                      << "  - input: {channels: 512}\n"
+                                      << "  - dense: {name: \"" << name << "\", channels: 1024}\n";
+  const Args long_name = {"--network", folder / "long.yaml", "--arch", "ci-1x1-s1"};
+  std::istringstream wide(run(long_name));
+  for (std::string line; std::getline(wide, line);) {
+    INFO(line);
+    CHECK(line.size() <= 160);
+  }
   CHECK(read_file(folder / "a.csv") == run(tiny({"--csv", "-"})));
   json from_file = json::parse(read_file(folder / "a.json"));
   json streamed = tiny_json();
