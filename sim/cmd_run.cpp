@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -113,8 +114,8 @@ RunRequest request_from(const po::variables_map& values) {
     if (period < 1 || period > 1e9) {
       throw input_error("", 0, "--clock", text_of(values, "clock"), "1e3 to 1e12 Hz with a DRAM");
     }
-    const DramTimingBounds bounds =
-        dram_timing_bounds(out.memory.dram, machine.machine.dw, static_cast<int>(period + 0.5), 1);
+    const DramTimingBounds bounds = dram_timing_bounds(out.memory.dram, machine.machine.dw,
+                                                       static_cast<int>(std::lround(period)), 1);
     machine.memory = bounds.lower;
     out.dram = bounds;
   } else {

@@ -1,5 +1,6 @@
 // The command `run` as a user meets it.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -113,7 +114,7 @@ TEST_CASE("run: rows of the CSV add up, and agree with the JSON", "[cmd][run]") 
         const json& v = j["vector"].at(vector++);
         CHECK(v["kind"] == row.at("layer"));
         CHECK(number(row, "vector_bytes") ==
-              static_cast<std::uint64_t>(v["bytes"].get<double>() + 0.5));
+              static_cast<std::uint64_t>(std::llround(v["bytes"].get<double>())));
         continue;
       }
       const std::uint64_t cycles = number(row, "cycles");
