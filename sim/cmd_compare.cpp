@@ -8,6 +8,7 @@
 #include "golden/error.hpp"
 #include "sim/check.hpp"
 #include "sim/cli.hpp"
+#include "sim/memory_choice.hpp"
 #include "sim/report.hpp"
 
 namespace bitcycle {
@@ -68,6 +69,12 @@ po::options_description describe() {
   add("operand-order", text("best"), "best (fewer cycles, per descriptor) or table");
   add("clock-mhz", text("500"), "clock of every array, MHz");
   add("result-bits", text("32"), "stored width of results, 1 to 64, or operand");
+  add("memory", text("bandwidth-latency"),
+      "memory of the whole machine: bandwidth-latency, ideal, ddr4-3200, lpddr4-3200, hbm2 or a "
+      "YAML file");
+  add("ideal-memory", "the array alone: operands are always there, no vector work");
+  add("vector-bytes", text("0"), "bytes per cycle of the vector unit; 0 = the memory's bandwidth");
+  add("vector-ops", text("64"), "FP32 operations per cycle of the vector unit");
   add("energy-table", free_text(), "YAML table of energies; without it literature constants");
   add("force", "print absolute energy across arrays although the table cannot rank them");
   add("accuracy", free_text(),
@@ -159,6 +166,23 @@ ExchangeSpec exchange_from(const po::variables_map& values) {
   return e;
 }
 
+void read_machine(const po::variables_map& values, CompareOptions& o) {
+  if (values.count("ideal-memory") != 0) {
+    for (const char* name : {"memory", "vector-bytes", "vector-ops"}) {
+      if (is_given(values, name)) {
+        throw input_error("", 0, "--ideal-memory", std::string("also --") + name,
+                          "one of them: the array alone has neither memory nor vector unit");
+      }
+    }
+    return;
+  }
+  o.memory = resolve_memory(text_of(values, "memory"));
+  if (text_of(values, "vector-bytes") != "0") {
+    o.vector_bytes = parse_positive(text_of(values, "vector-bytes"), "--vector-bytes", 1e9);
+  }
+  o.vector_ops = parse_positive(text_of(values, "vector-ops"), "--vector-ops", 1e9);
+}
+
 CompareOptions options_from(const po::variables_map& values) {
   const auto text = [&](const char* name) { return text_of(values, name); };
   CompareOptions o;
@@ -211,6 +235,7 @@ CompareOptions options_from(const po::variables_map& values) {
   if (text("result-bits") != "operand") {
     o.result_bits = static_cast<int>(parse_count(text("result-bits"), "--result-bits", 1, 64));
   }
+  read_machine(values, o);
   o.energy_table = text("energy-table");
   o.accuracy_file = text("accuracy");
   o.force = values.count("force") != 0;

@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <cmath>
-#include <filesystem>
 #include <iostream>
 
 #include "golden/error.hpp"
-#include "model/machine/memory_config.hpp"
 #include "sim/cli.hpp"
 #include "sim/machine_listing.hpp"
 #include "sim/machine_report.hpp"
 #include "sim/machine_run.hpp"
-#include "sim/paths.hpp"
+#include "sim/memory_choice.hpp"
 
 namespace bitcycle {
 namespace {
@@ -75,24 +72,6 @@ IterationBits parse_bits(const std::string& text, const std::string& field) {
   return out;
 }
 
-MemoryConfig resolve_memory(const std::string& word) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> known;
-  const fs::path dir = fs::path(source_dir()) / "configs/memory";
-  if (fs::is_directory(dir)) {
-    for (const auto& entry : fs::directory_iterator(dir)) known.push_back(entry.path().stem());
-  }
-  std::sort(known.begin(), known.end());
-  if (std::find(known.begin(), known.end(), word) != known.end()) {
-    return load_memory_config((dir / (word + ".yaml")).string());
-  }
-  if (word.find('.') == std::string::npos && word.find('/') == std::string::npos) {
-    throw input_error("", 0, "--memory", "'" + word + "'" + suggestion(word, known),
-                      join(known) + ", or a YAML file");
-  }
-  return load_memory_config(word);
-}
-
 RunRequest request_from(const po::variables_map& values) {
   RunRequest out;
   out.network = make_network(text_of(values, "network"), text_of(values, "convention"));
@@ -109,18 +88,9 @@ RunRequest request_from(const po::variables_map& values) {
   const double clock = parse_positive(text_of(values, "clock"), "--clock", 1e13);
   out.clock_hz = clock;
   out.memory = resolve_memory(text_of(values, "memory"));
-  if (out.memory.is_dram) {
-    const double period = 1e12 / clock;
-    if (period < 1 || period > 1e9) {
-      throw input_error("", 0, "--clock", text_of(values, "clock"), "1e3 to 1e12 Hz with a DRAM");
-    }
-    const DramTimingBounds bounds = dram_timing_bounds(out.memory.dram, machine.machine.dw,
-                                                       static_cast<int>(std::lround(period)), 1);
-    machine.memory = bounds.lower;
-    out.dram = bounds;
-  } else {
-    machine.memory = out.memory.timing(machine.machine.dw);
-  }
+  const MemoryView view = view_memory(out.memory, machine.machine.dw, clock, "--clock");
+  machine.memory = view.timing;
+  out.dram = view.dram;
   machine.lowering = parse_lowering(text_of(values, "lowering"));
   const std::string results = text_of(values, "results");
   if (results != "raw32" && results != "raw48") {
@@ -128,9 +98,9 @@ RunRequest request_from(const po::variables_map& values) {
   }
   machine.results = results == "raw48" ? OutputForm::kRaw48 : OutputForm::kRaw32;
   const std::string bytes = text_of(values, "vector-bytes");
-  machine.vector.bytes_per_cycle = bytes == "0" ? machine.machine.dw / 8.0 * 256.0 /
-                                                      static_cast<double>(machine.memory.read_cost)
-                                                : parse_positive(bytes, "--vector-bytes", 1e9);
+  machine.vector.bytes_per_cycle = bytes == "0"
+                                       ? bytes_per_cycle(machine.memory, machine.machine.dw)
+                                       : parse_positive(bytes, "--vector-bytes", 1e9);
   machine.vector.ops_per_cycle = parse_positive(text_of(values, "vector-ops"), "--vector-ops", 1e9);
   out.seed = parse_count(text_of(values, "seed"), "--seed", 0, ~std::uint64_t{0});
   const std::vector<std::string> engines = {"formula", "systemc", "rtl"};

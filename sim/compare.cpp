@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "golden/error.hpp"
 #include "sim/compare_cost.hpp"
 #include "sim/compare_inputs.hpp"
+#include "sim/compare_machine.hpp"
 #include "sim/compare_trace.hpp"
 
 namespace bitcycle {
@@ -111,6 +113,11 @@ class Job {
     collect_ranges();
     check_widths();
     cost_options_ = {options_.operand_order, options_.result_bits};
+    if (options_.memory) {
+      for (const auto& arch : archs_) {
+        machines_.push_back(std::make_unique<CompareMachine>(arch, options_));
+      }
+    }
     energy_shown_ = archs_.size() == 1 || options_.force || table_.ranks_arrays;
   }
 
@@ -118,12 +125,18 @@ class Job {
     result_.command = options_.command;
     result_.reference = reference_.name;
     result_.energy_label = table_.label;
+    if (options_.memory) {
+      result_.memory = options_.memory->name;
+      result_.memory_is_dram = options_.memory->is_dram;
+    }
     for (const auto& workload : workloads_) {
       CostCache reference(workload.workload, reference_, table_, cost_options_);
       add_check_items(reference, kReferenceBits);
       const u128 reference_cycles = reference.at(kReferenceBits).cycles;
       for (const auto& range : ranges_) {
-        for (const auto& arch : archs_) {
+        for (std::size_t a = 0; a < archs_.size(); ++a) {
+          const ArrayConfig& arch = archs_[a];
+          machine_ = machines_.empty() ? nullptr : machines_[a].get();
           CostCache costs(workload.workload, arch, table_, cost_options_);
           TraceCoster traces(workload, arch, table_, cost_options_);
           add_block(workload, costs, traces, range, reference_cycles);
@@ -349,6 +362,12 @@ class Job {
     } else {
       add_costs(row, costs, s);
     }
+    if (machine_ != nullptr) {
+      row.machine = row.mixed ? machine_->trace(own, *entry.trace) : machine_->schedule(own, s);
+      for (PerBits& p : row.per_bits) {
+        p.machine_cycles_per_iteration = machine_->iteration_cycles(own, p.pair);
+      }
+    }
     add_communication(row, own, entry.trace, options_, table_);
     return row;
   }
@@ -392,6 +411,15 @@ class Job {
     row.bitops_relative = relative(row.bitops, baseline.bitops);
     row.cycles_relative = relative(row.cycles, baseline.cycles);
     row.cycles_vs_reference = ratio(row.cycles, reference_cycles * row.iterations);
+    if (row.machine) {
+      MachineTotals& mine = *row.machine;
+      const MachineTotals& theirs = *baseline.machine;
+      mine.cycles_relative = relative(mine.cycles, theirs.cycles);
+      mine.gemm_cycles_relative = relative(mine.gemm_cycles, theirs.gemm_cycles);
+      if (mine.cycles_upper) {
+        mine.cycles_upper_relative = relative(*mine.cycles_upper, *theirs.cycles_upper);
+      }
+    }
     // Multiplying by 1 changes nothing where the iterations are equal.
     const double longer =
         static_cast<double>(baseline.iterations) / static_cast<double>(row.iterations);
@@ -459,6 +487,8 @@ class Job {
   std::vector<ScheduleSummary> files_;
   CostOptions cost_options_;
   bool energy_shown_ = true;
+  std::vector<std::unique_ptr<CompareMachine>> machines_;  // by array; empty: the array alone
+  CompareMachine* machine_ = nullptr;                      // of the block that is being made
   std::map<CheckKey, std::size_t> check_places_;
   CompareResult result_;
 };

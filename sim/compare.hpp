@@ -9,6 +9,7 @@
 
 #include "model/array_config.hpp"
 #include "model/energy.hpp"
+#include "model/machine/memory_config.hpp"
 #include "sim/check.hpp"
 #include "sim/compare_losses.hpp"
 #include "workloads/exchange.hpp"
@@ -55,6 +56,9 @@ struct CompareOptions {
   bool clock_given = false;             ///< false: the default, an assumption
   std::optional<int> result_bits = 32;  ///< width of stored results; unset = as the operands
   std::string energy_table;             ///< YAML; "" = the literature constants
+  std::optional<MemoryConfig> memory;   ///< behind the whole machine; unset = the array alone
+  double vector_bytes = 0;              ///< per cycle of the vector unit; 0 = the memory's
+  double vector_ops = 64;               ///< FP32 operations per cycle of it
   bool force = false;                   ///< print absolute energy across arrays all the same
   std::string command;                  ///< the command line, for the record
 };
@@ -81,12 +85,34 @@ struct EventTotals {
   void add(const EventTotals& other, std::uint64_t times);
 };
 
+/// The whole run on the whole machine: array, memory system and vector work. GEMMs run one after
+/// the other; vector work follows and overlaps with nothing. On a DRAM all but `cycles_upper` are
+/// of the lower bound.
+struct MachineTotals {
+  std::uint64_t cycles = 0;       ///< gemm_cycles + vector_cycles
+  double cycles_relative = 0.0;   ///< to the static baseline on the same machine
+  std::uint64_t gemm_cycles = 0;  ///< compute + fill_drain + both waits + lead
+  double gemm_cycles_relative = 0.0;
+  std::uint64_t vector_cycles = 0;  ///< FP32 work
+  double vector_share = 0.0;        ///< of cycles
+  std::uint64_t compute = 0;        ///< tiles at their steady rate
+  std::uint64_t fill_drain = 0;     ///< array start and last drain, set-up, result pipeline
+  std::uint64_t wait_fetch = 0;     ///< operands not in the buffers yet
+  std::uint64_t wait_store = 0;     ///< no room in the output buffer
+  std::uint64_t lead = 0;           ///< first fetch, last store, instruction words of each GEMM
+  u128 dram_read_bits = 0, dram_written_bits = 0;  ///< of the GEMMs
+  double vector_bytes = 0.0;                       ///< moved by vector work
+  std::optional<std::uint64_t> cycles_upper;       ///< DRAM: no run takes more
+  std::optional<double> cycles_upper_relative;     ///< to the upper bound of the baseline
+};
+
 /// Cost of one iteration at one bit pair: enough to cost any schedule by hand.
 struct PerBits {
   BitPair pair;
   std::uint64_t iterations = 0;
   std::uint64_t cycles_per_iteration = 0;
   double energy_per_iteration_j = 0.0;
+  std::uint64_t machine_cycles_per_iteration = 0;  ///< 0 without MachineTotals
 };
 
 /// One schedule on one array: complete in itself.
@@ -134,6 +160,8 @@ struct CompareRow {
   u128 exchange_bits = 0;                                    ///< sent by each worker
   double exchange_seconds = 0.0;                             ///< not in seconds
 
+  std::optional<MachineTotals> machine;  ///< set if CompareOptions::memory is
+
   SlotCounts slots;              ///< where the cycles went
   SlotCounts slots_first_layer;  ///< of these, in the first layer
 };
@@ -161,7 +189,9 @@ struct CompareResult {
   std::vector<CompareRow> rows;
   std::vector<CompareBlock> blocks;
   std::string reference;
-  std::string metric_name;             ///< heading of the accuracy file; "" without one
+  std::string metric_name;  ///< heading of the accuracy file; "" without one
+  std::string memory;       ///< of the whole machine; "" = the array alone
+  bool memory_is_dram = false;
   std::string energy_label;            ///< "literature constants"
   std::vector<CheckItem> check_items;  ///< every distinct descriptor of the job
   std::optional<CheckVerdict> check;   ///< set by the command if it was asked to check

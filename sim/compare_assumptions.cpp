@@ -34,7 +34,7 @@ Assumption convention_of(const CompareOptions& options, const std::vector<Worklo
 }
 
 // What an iteration also has and the array does not do.
-Assumption outside_of(const std::vector<Workload>& workloads) {
+Assumption outside_of(const std::vector<Workload>& workloads, bool timed) {
   Assumption out{"outside_the_array", "", "", ""};
   for (const Workload& w : workloads) {
     out.value += fmt::format(
@@ -43,7 +43,10 @@ Assumption outside_of(const std::vector<Workload>& workloads) {
         out.value.empty() ? "" : "; ", workloads.size() > 1 ? w.name + ": " : "",
         to_decimal(w.vector_forward), to_decimal(w.vector_backward), w.fp32_macs);
   }
-  out.text = "counted, neither timed nor in the energy; 'bitcycle network show' has the list";
+  out.text = timed ? "in machine.vector_cycles, not in the energy; 'bitcycle network show' has the "
+                     "list"
+                   : "counted, neither timed nor in the energy; 'bitcycle network show' has the "
+                     "list";
   return out;
 }
 
@@ -99,6 +102,29 @@ void add_exchange(const CompareOptions& options, const Add& add) {
                                      e.neighbours)));
 }
 
+template <typename Add>
+void add_machine(const CompareOptions& options, const Add& add) {
+  const MemoryConfig& memory = *options.memory;
+  add("machine", memory.name,
+      fmt::format("{}; GEMMs run one after the other, each from an idle machine to its last write, "
+                  "mappings chosen for this memory; {}; cycles without 'machine.', seconds and "
+                  "energy are those of the array alone",
+                  memory.label,
+                  memory.is_dram
+                      ? "a DRAM has no closed form: machine.* is the lower bound (every access "
+                        "hits), machine.cycles_upper the upper one"
+                      : "cycles are exact, RTL, model and formula agree"));
+  add("vector_work",
+      fmt::format("{}, {:g} FP32 operations per cycle",
+                  options.vector_bytes > 0
+                      ? fmt::format("{:g} bytes per cycle", options.vector_bytes)
+                      : "the memory's bytes per cycle",
+                  options.vector_ops),
+      "batch norm, activations, extremes and quantisation passes, zero points, FP32 layers, weight "
+      "update: follows the GEMMs and overlaps with nothing; an exp, division or root counts as "
+      "one; not in the energy");
+}
+
 }  // namespace
 
 std::vector<Assumption> compare_assumptions(const CompareOptions& options,
@@ -118,10 +144,16 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
   add("clock", fmt::format("{:g} MHz", options.clock_hz / 1e6),
       options.clock_given ? "given by the user, the same for every array"
                           : "an assumption until synthesis, the same for every array");
-  add("not_modelled", "memory stalls, batch norm, quantisation passes, FP32 layers, weight update",
-      "operands are taken to be in the operand buffers when needed; cycles are those of the array "
-      "alone, each descriptor starting after the drain of the one before");
-  if (!options.gemm) out.push_back(outside_of(workloads));
+  if (options.memory) {
+    add_machine(options, add);
+  } else {
+    add("not_modelled",
+        "memory stalls, batch norm, quantisation passes, FP32 layers, weight update",
+        "operands are taken to be in the operand buffers when needed; cycles are those of the "
+        "array "
+        "alone, each descriptor starting after the drain of the one before");
+  }
+  if (!options.gemm) out.push_back(outside_of(workloads, options.memory.has_value()));
   add("bitops", "forward M*N*K for forward, dX and dW",
       "as the papers count, first-layer dX included; relative = mean(b^2 + 2bg) / (bs^2 + 2 bs "
       "gs)");
@@ -158,7 +190,9 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
       options.result_bits ? "width at which Y, dX and dW are stored in DRAM"
                           : "Y is stored at forward bits, dX and dW at gradient bits");
   add("traffic", "unexpanded tensors, each once per GEMM that reads or writes it",
-      "an ideal buffer; the memory system is not modelled yet");
+      options.memory ? "an ideal buffer, for events and energy; machine.dram_* are the bits that "
+                       "the GEMMs move"
+                     : "an ideal buffer; the memory system is not modelled");
   add("energy_table", table.name,
       fmt::format("{}, {}, {}; digit products of zero operands count; no leakage, clock tree or "
                   "wiring; no vector work",

@@ -178,10 +178,11 @@ LayerJob layer_job(const Layer& layer, GemmKind kind, std::uint64_t batch,
 
 CompileOptions compile_options(const MachineCostOptions& options) {
   CompileOptions out;
+  const MemoryTiming memory = options.planned_for.value_or(options.memory);
   out.exchange = options.exchange;
-  out.memory.read_cost = cycles_per_beat(options.memory.read_cost);
-  out.memory.write_cost = cycles_per_beat(options.memory.write_cost);
-  out.memory.latency = static_cast<double>(options.memory.latency);
+  out.memory.read_cost = cycles_per_beat(memory.read_cost);
+  out.memory.write_cost = cycles_per_beat(memory.write_cost);
+  out.memory.latency = static_cast<double>(memory.latency);
   out.host_cycles_per_byte = 1.0 / options.vector.bytes_per_cycle;
   return out;
 }

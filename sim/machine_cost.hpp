@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct IterationBits {
 struct MachineCostOptions {
   MachineConfig machine;
   MemoryTiming memory;
+  /// Memory that mappings are chosen for; unset = `memory`. Bounds of a run need its mappings.
+  std::optional<MemoryTiming> planned_for;
   VectorUnit vector;
   DxLowering lowering = DxLowering::kPhases;
   bool exchange = true;  ///< operands may change places where that is faster

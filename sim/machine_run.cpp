@@ -176,6 +176,7 @@ RunResult run_iteration(const RunRequest& request) {
   out.iteration = cost.iteration(network, request.batch, request.bits);
   if (request.dram) {
     MachineCostOptions slow = request.options;
+    slow.planned_for = request.options.memory;  // the same instructions
     slow.memory = request.dram->upper;
     MachineCost upper(slow);
     out.upper = upper.iteration(network, request.batch, request.bits);

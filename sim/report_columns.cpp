@@ -59,6 +59,26 @@ constexpr Format kFormats[] = {
     {"energy_hi_j", "energy\nat most", Style::kJoule},
     {"edp_js", "energy x\ntime J s", Style::kCount},
     {"avg_power_w", "mean\npower", Style::kWatt},
+    {"machine.cycles", "machine\ncycles", Style::kCount},
+    {"machine.cycles_relative", "machine\nrel.", Style::kFixed4},
+    {"machine.gemm_cycles", "of it\nGEMMs", Style::kCount},
+    {"machine.gemm_cycles_relative", "GEMMs\nrel.", Style::kFixed4},
+    {"machine.vector_cycles", "of it\nvector", Style::kCount},
+    {"machine.vector_share", "vector\nshare", Style::kPercent},
+    {"machine.compute", "compute", Style::kCount},
+    {"machine.fill_drain", "fill,\ndrain", Style::kCount},
+    {"machine.wait_fetch", "wait for\nfetch", Style::kCount},
+    {"machine.wait_fetch_share", "wait for\nfetch", Style::kPercent},
+    {"machine.wait_store", "wait for\nstore", Style::kCount},
+    {"machine.wait_store_share", "wait for\nstore", Style::kPercent},
+    {"machine.lead", "lead\nin, out", Style::kCount},
+    {"machine.dram_read_bits", "GEMM bits\nread", Style::kPlain},
+    {"machine.dram_written_bits", "GEMM bits\nwritten", Style::kPlain},
+    {"machine.dram_read_tbit", "read\nTbit", Style::kFixed3},
+    {"machine.dram_written_tbit", "written\nTbit", Style::kFixed3},
+    {"machine.vector_bytes", "vector\nbytes", Style::kCount},
+    {"machine.cycles_upper", "machine\nat most", Style::kCount},
+    {"machine.cycles_upper_relative", "at most\nrel.", Style::kFixed4},
     {"gemms.fwd.cycles", "fwd\ncycles", Style::kCount},
     {"gemms.dx.cycles", "dX\ncycles", Style::kCount},
     {"gemms.dw.cycles", "dW\ncycles", Style::kCount},
@@ -77,9 +97,14 @@ const Format* format_of(const std::string& key) {
 // Counts that may need more than 64 bits are text in JSON, and numbers to people.
 bool is_long_count(const std::string& key) {
   if (key.rfind("events.", 0) == 0) return true;
-  constexpr const char* kCounts[] = {
-      "bitops",       "bitops_fp32", "fp32_macs", "averaging_read_bits", "averaging_written_bits",
-      "exchange_bits"};
+  constexpr const char* kCounts[] = {"bitops",
+                                     "bitops_fp32",
+                                     "fp32_macs",
+                                     "averaging_read_bits",
+                                     "averaging_written_bits",
+                                     "exchange_bits",
+                                     "machine.dram_read_bits",
+                                     "machine.dram_written_bits"};
   return std::any_of(std::begin(kCounts), std::end(kCounts),
                      [&](const char* count) { return key == count; });
 }
@@ -109,8 +134,9 @@ void collect_keys(const std::string& prefix, const Json& value, std::vector<std:
   }
 }
 
-std::vector<std::string> known_columns(bool with_metric) {
+std::vector<std::string> known_columns(bool with_metric, const std::string& memory) {
   CompareResult result;
+  result.memory = memory;
   if (with_metric) result.metric_name = "metric";
   std::vector<std::string> out;
   collect_keys("", row_json(CompareRow{}, result), out);
@@ -169,6 +195,25 @@ std::vector<std::string> default_columns(const CompareResult& result) {
                                   "lane_utilisation",
                                   "bitop_efficiency",
                                   "precision_switches"};
+  if (!result.memory.empty()) {  // energy is that of the array, one column of it is enough
+    out = {"schedule",
+           "mean_bits",
+           "bitops_relative",
+           "cycles",
+           "cycles_relative",
+           "machine.cycles",
+           "machine.cycles_relative",
+           "machine.gemm_cycles",
+           "machine.vector_cycles",
+           "machine.wait_fetch_share",
+           "machine.wait_store_share",
+           "machine.dram_read_tbit",
+           "machine.dram_written_tbit",
+           "energy_relative"};
+    if (result.memory_is_dram) out.insert(out.begin() + 7, "machine.cycles_upper");
+    if (!result.metric_name.empty()) out.insert(out.begin() + 1, {"metric", "metric_std"});
+    return out;
+  }
   if (!result.metric_name.empty()) {  // in place of two others, or lines would wrap
     out.insert(out.begin() + 1, {"metric", "metric_std"});
     for (const char* key : {"seconds", "lane_utilisation"}) {
@@ -189,18 +234,22 @@ std::vector<std::string> default_latex_columns(const CompareResult& result) {
                                   "lane_utilisation",
                                   "bitop_efficiency",
                                   "precision_switches"};
+  if (!result.memory.empty()) {
+    const auto at = std::find(out.begin(), out.end(), "cycles_vs_reference");
+    out.insert(at + 1, {"machine.cycles_relative", "machine.vector_share"});
+  }
   if (!result.metric_name.empty()) out.insert(out.begin() + 1, {"metric", "metric_std"});
   return out;
 }
 
 void check_columns(const std::vector<std::string>& keys) {
-  check_against(keys, known_columns(true));
+  check_against(keys, known_columns(true, "any"));
 }
 
 std::vector<ReportColumn> resolve_columns(const std::vector<std::string>& keys,
                                           const CompareResult& result) {
   const Json sample = row_json(CompareRow{}, result);
-  check_against(keys, known_columns(!result.metric_name.empty()));
+  check_against(keys, known_columns(!result.metric_name.empty(), result.memory));
   std::vector<ReportColumn> out;
   for (const auto& key : keys) {
     const Format* format = format_of(key);

@@ -56,6 +56,36 @@ Json events_json(const EventTotals& e) {
   return out;
 }
 
+// Bits may need more than 64 bits, so these are text.
+Json machine_json(const MachineTotals& m) {
+  Json out;
+  const auto share = [&](std::uint64_t part) {
+    return m.cycles == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(m.cycles);
+  };
+  out["cycles"] = m.cycles;
+  out["cycles_relative"] = m.cycles_relative;
+  out["gemm_cycles"] = m.gemm_cycles;
+  out["gemm_cycles_relative"] = m.gemm_cycles_relative;
+  out["vector_cycles"] = m.vector_cycles;
+  out["vector_share"] = m.vector_share;
+  out["compute"] = m.compute;
+  out["fill_drain"] = m.fill_drain;
+  out["wait_fetch"] = m.wait_fetch;
+  out["wait_fetch_share"] = share(m.wait_fetch);
+  out["wait_store"] = m.wait_store;
+  out["wait_store_share"] = share(m.wait_store);
+  out["lead"] = m.lead;
+  out["dram_read_bits"] = to_decimal(m.dram_read_bits);
+  out["dram_written_bits"] = to_decimal(m.dram_written_bits);
+  out["dram_read_tbit"] = static_cast<double>(m.dram_read_bits) / 1e12;
+  out["dram_written_tbit"] = static_cast<double>(m.dram_written_bits) / 1e12;
+  out["vector_bytes"] = m.vector_bytes;
+  out["cycles_upper"] = m.cycles_upper ? Json(*m.cycles_upper) : Json(nullptr);
+  out["cycles_upper_relative"] =
+      m.cycles_upper_relative ? Json(*m.cycles_upper_relative) : Json(nullptr);
+  return out;
+}
+
 void add_energy(Json& out, const CompareRow& row) {
   const double total = row.energy.total();
   out["energy_j"] = energy_or_null(row, total);
@@ -126,6 +156,10 @@ Json row_json(const CompareRow& row, const CompareResult& result) {
     out["metric"] = row.metric ? Json(*row.metric) : Json(nullptr);
     out["metric_std"] = row.metric_std ? Json(*row.metric_std) : Json(nullptr);
   }
+  if (!result.memory.empty()) {
+    out["memory"] = result.memory;
+    out["machine"] = machine_json(row.machine.value_or(MachineTotals{}));
+  }
   out["array"] = array_json(row.array);
   out["events"] = events_json(row.events);
   for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
@@ -144,6 +178,7 @@ Json row_json(const CompareRow& row, const CompareResult& result) {
     entry["iterations"] = p.iterations;
     entry["cycles_per_iteration"] = p.cycles_per_iteration;
     entry["energy_per_iteration_j"] = energy_or_null(row, p.energy_per_iteration_j);
+    if (row.machine) entry["machine_cycles_per_iteration"] = p.machine_cycles_per_iteration;
     out["per_bits"].push_back(entry);
   }
   return out;

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kBitopsColour = "#0072B2";
 constexpr const char* kCyclesColour = "#D55E00";
 constexpr const char* kEnergyColour = "#009E73";
+constexpr const char* kMachineColour = "#009E73";
 constexpr std::size_t kMostPanels = 24;
 constexpr int kPanelHeight = 330;
 constexpr int kScatterHeight = 400;  // the key has a line per schedule
@@ -21,6 +22,20 @@ std::string common_style() {
   return "set border 3 lc rgb '#444444'\n"
          "set tics nomirror out scale 0.6\n"
          "set grid ytics lc rgb '#dddddd' lw 0.6\n";
+}
+
+// Energy, or what the whole machine makes of the cycles.
+double third_bar(const CompareRow& row) {
+  return row.machine ? row.machine->cycles_relative : row.energy_relative;
+}
+
+// What the cycles of a row are for its accuracy.
+double cycles_axis(const CompareRow& row) {
+  return row.machine ? row.machine->cycles_relative : row.cycles_relative;
+}
+
+std::string machine_name(const CompareResult& result) {
+  return result.memory + (result.memory_is_dram ? ", lower bound" : "");
 }
 
 std::string bar_data(const CompareResult& result, const CompareBlock& block, std::size_t index) {
@@ -32,7 +47,7 @@ std::string bar_data(const CompareResult& result, const CompareBlock& block, std
       if (c == '"' || static_cast<unsigned char>(c) < 0x20) c = ' ';
     }
     out += fmt::format("\"{}\" {:.6f} {:.6f} {:.6f}\n", name, row.bitops_relative,
-                       row.cycles_relative, row.energy_relative);
+                       row.cycles_relative, third_bar(row));
   }
   return out + "EOD\n";
 }
@@ -44,24 +59,31 @@ std::string bars(const CompareResult& result) {
     out += bar_data(result, result.blocks[b], b);
   }
   for (const auto& row : result.rows) {
-    highest = std::max({highest, row.bitops_relative, row.cycles_relative, row.energy_relative});
+    highest = std::max({highest, row.bitops_relative, row.cycles_relative, third_bar(row)});
   }
+  const bool machine = !result.memory.empty();
   out += common_style();
   out +=
       "set style data histograms\nset style histogram clustered gap 1\n"
       "set style fill solid 0.9 noborder\nset boxwidth 0.9\n";
   out += fmt::format("set yrange [0:{:.3f}]\nset ylabel 'relative to static'\n", highest * 1.08);
   out += "set xtics scale 0 noenhanced\nset key outside right top samplen 1 spacing 1.2\n";
-  out += "set xlabel " + plot_quoted("energy: " + result.energy_label) + " noenhanced font ',9'\n";
+  out +=
+      "set xlabel " +
+      plot_quoted(machine ? "machine: " + machine_name(result) : "energy: " + result.energy_label) +
+      " noenhanced font ',9'\n";
   out += fmt::format("set multiplot layout {},1\n", result.blocks.size());
   for (std::size_t b = 0; b < result.blocks.size(); ++b) {
     const auto& title = result.blocks[b].title;
     out += fmt::format(
         "set title {0} noenhanced\n"
         "plot $block{1} using 2:xtic(1) title 'BitOps' lc rgb '{2}', \\\n"
-        "     $block{1} using 3 title 'cycles' lc rgb '{3}', \\\n"
+        "     $block{1} using 3 title {6} lc rgb '{3}', \\\n"
         "     $block{1} using 4 title {5} lc rgb '{4}'\n",
-        plot_quoted(title), b, kBitopsColour, kCyclesColour, kEnergyColour, plot_quoted("energy"));
+        plot_quoted(title), b, kBitopsColour, kCyclesColour,
+        machine ? kMachineColour : kEnergyColour,
+        plot_quoted(machine ? "machine cycles" : "energy"),
+        plot_quoted(machine ? "array cycles" : "cycles"));
   }
   return out + "unset multiplot\n";
 }
@@ -81,7 +103,7 @@ Mark mark_of(std::size_t index) {
 
 std::string point_data(const CompareRow& row, const std::string& name) {
   return fmt::format("${} << EOD\n{:.6f} {:.6f} {:.9g} {:.9g}\nEOD\n", name, row.bitops_relative,
-                     row.cycles_relative, *row.metric, row.metric_std.value_or(0.0));
+                     cycles_axis(row), *row.metric, row.metric_std.value_or(0.0));
 }
 
 std::string scatter(const CompareResult& result) {
@@ -108,8 +130,9 @@ std::string scatter(const CompareResult& result) {
         "     NaN with points pt 7 ps 0.9 lc rgb '#777777' title 'filled: cycles', \\\n"
         "     NaN with points {} title 'open: BitOps'\n",
         plot_quoted(block.title),
-        plot_quoted(fmt::format("cycles on array {}, and BitOps, relative to static {}/{}",
-                                base.arch, base.qmax, base.grad_max)),
+        plot_quoted(fmt::format("cycles on array {}{}, and BitOps, relative to static {}/{}",
+                                base.arch, base.machine ? ", " + machine_name(result) : "",
+                                base.qmax, base.grad_max)),
         lines, open, kOpen);
   }
   return data + common_style() + "set grid xtics lc rgb '#dddddd' lw 0.6\n" + "set ylabel " +

@@ -140,6 +140,46 @@ std::string differences(const CompareResult& result, const CompareBlock& block) 
   return table.render();
 }
 
+// Where the cycles of the whole machine go: each column adds up to its machine.cycles_relative.
+std::string machine_parts(const CompareResult& result, const CompareBlock& block) {
+  const CompareRow& base = result.rows[block.first_row];
+  const auto points_of = [&](const CompareRow& row, std::uint64_t cycles) {
+    return share(cycles, base.machine->cycles) * static_cast<double>(base.iterations) /
+           static_cast<double>(row.iterations);
+  };
+  TextTable table;
+  table.add_column("whole machine", TextTable::Align::kLeft);
+  for (std::size_t i = 0; i < block.rows; ++i) {
+    table.add_column(result.rows[block.first_row + i].schedule);
+  }
+  struct Part {
+    const char* name;
+    std::uint64_t MachineTotals::*cycles;
+  };
+  constexpr Part kParts[] = {{"compute", &MachineTotals::compute},
+                             {"fill, drain, set-up", &MachineTotals::fill_drain},
+                             {"wait for fetch", &MachineTotals::wait_fetch},
+                             {"wait for store", &MachineTotals::wait_store},
+                             {"lead in and out", &MachineTotals::lead},
+                             {"FP32 vector work", &MachineTotals::vector_cycles}};
+  const auto line = [&](const char* name, std::uint64_t MachineTotals::*cycles) {
+    std::vector<std::string> cells = {name};
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      const CompareRow& row = result.rows[block.first_row + i];
+      cells.push_back(fmt::format("{:.2f}", points_of(row, (*row.machine).*cycles)));
+    }
+    table.add_row(std::move(cells));
+  };
+  for (const Part& part : kParts) line(part.name, part.cycles);
+  table.add_separator();
+  line("machine cycles", &MachineTotals::cycles);
+  return wrap_text(fmt::format("Where the cycles of the whole machine go, in % of the {} row's{}.",
+                               base.schedule,
+                               result.memory_is_dram ? ", at the lower bound of the DRAM" : ""),
+                   kTextWidth, 0) +
+         "\n\n" + table.render() + "\n";
+}
+
 std::string explanation(const CompareResult& result, const CompareBlock& block) {
   const CompareRow& base = result.rows[block.first_row];
   std::string out = wrap_text(
@@ -190,6 +230,7 @@ std::string report_text(const CompareResult& result, const std::vector<std::stri
                        base.energy_factor, si_text(base.clock_hz, "Hz"), base.clock_source);
     out += block_table(result, block, resolved) + "\n";
     out += beside_the_array(result, block);
+    if (base.machine) out += machine_parts(result, block);
     if (block.rows > 1) out += explanation(result, block) + "\n";
   }
   if (result.check) {

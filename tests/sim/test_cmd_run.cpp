@@ -19,7 +19,7 @@ using Args = std::vector<std::string>;
 using Catch::Matchers::Contains;
 using nlohmann::json;
 
-std::string run(Args args, int expected = 0) {
+std::string run(const Args& args, int expected = 0) {
   std::ostringstream text;
   std::streambuf* old = std::cout.rdbuf(text.rdbuf());
   int code = -1;

@@ -1,0 +1,29 @@
+// The memory that a command is to be run on: --memory, and what the recurrence makes of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/machine/dram_timer.hpp"
+#include "model/machine/memory_config.hpp"
+
+namespace bitcycle {
+
+/// A name of configs/memory/ or a YAML file. Throws InputError with a suggestion.
+MemoryConfig resolve_memory(const std::string& word);
+
+/// A memory behind a bus of `dw` bits.
+struct MemoryView {
+  MemoryTiming timing;                   ///< of a DRAM the lower bound
+  std::optional<DramTimingBounds> dram;  ///< set for a DRAM
+};
+
+/// `clock_field` is the option that the clock comes from, for messages. Throws InputError for a
+/// clock that a DRAM's nanoseconds cannot be counted in.
+MemoryView view_memory(const MemoryConfig& memory, int dw, double clock_hz,
+                       const std::string& clock_field);
+
+/// Bytes that the memory delivers per cycle over a bus of `dw` bits.
+double bytes_per_cycle(const MemoryTiming& timing, int dw);
+
+}  // namespace bitcycle
