@@ -82,6 +82,13 @@ Scale scale_of(double largest) {
   return largest < 1e6 ? Scale{1e3, "k"} : largest < 1e10 ? Scale{1e6, "M"} : Scale{1e9, "G"};
 }
 
+// Head and tail of a long name, so that rows fit a terminal; CSV and JSON have it whole.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kMost = 30, kTail = 16;
+  if (name.size() <= kMost) return name;
+  return name.substr(0, kMost - kTail - 2) + ".." + name.substr(name.size() - kTail);
+}
+
 double kib(int beats, int dw) { return static_cast<double>(beats) * dw / 8192; }
 
 struct Part {
@@ -177,21 +184,24 @@ std::string run_text(const RunResult& r) {
   table.add_column("of\nroof %");
   table.add_column("bound", TextTable::Align::kLeft);
   table.add_column("lanes\nuseful %");
+  // Fewer digits after the point where there are many before it.
+  const int digits = static_cast<double>(most) < 100 * moved.divisor ? 3 : 1;
+  const auto moved_text = [&](std::uint64_t bits) {
+    return fmt::format("{:.{}f}", static_cast<double>(bits) / moved.divisor, digits);
+  };
   std::size_t last = ~std::size_t{0};
   for (const MachineGemm& g : r.iteration.gemms) {
     const Roofline roof = roofline(g, q.options);
-    table.add_row(
-        {g.layer != last ? q.network.layers[g.layer].name : "", kind_text(g),
-         fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
-         percent(share(g.cycles, r.iteration.gemm_cycles)), percent(share(g.steady, g.cycles)),
-         percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
-         percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
-         percent(share(g.lead, g.cycles)),
-         fmt::format("{:.3f}", static_cast<double>(g.first_bits + g.second_bits) / moved.divisor),
-         fmt::format("{:.3f}", static_cast<double>(g.result_bits) / moved.divisor),
-         fmt::format("{:.1f}", roof.intensity),
-         percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
-         percent(share(g.macs_useful, g.macs_padded))});
+    table.add_row({g.layer != last ? short_name(q.network.layers[g.layer].name) : "", kind_text(g),
+                   fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
+                   percent(share(g.cycles, r.iteration.gemm_cycles)),
+                   percent(share(g.steady, g.cycles)),
+                   percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
+                   percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
+                   percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
+                   moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
+                   percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
+                   percent(share(g.macs_useful, g.macs_padded))});
     last = g.layer;
   }
   out += table.render();

@@ -1,5 +1,7 @@
 // The command `run` as a user meets it.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,7 +19,7 @@ using Args = std::vector<std::string>;
 using Catch::Matchers::Contains;
 using nlohmann::json;
 
-std::string run(Args args, int expected = 0) {
+std::string run(const Args& args, int expected = 0) {
   std::ostringstream text;
   std::streambuf* old = std::cout.rdbuf(text.rdbuf());
   int code = -1;
@@ -112,7 +114,7 @@ TEST_CASE("run: rows of the CSV add up, and agree with the JSON", "[cmd][run]") 
         const json& v = j["vector"].at(vector++);
         CHECK(v["kind"] == row.at("layer"));
         CHECK(number(row, "vector_bytes") ==
-              static_cast<std::uint64_t>(v["bytes"].get<double>() + 0.5));
+              static_cast<std::uint64_t>(std::llround(v["bytes"].get<double>())));
         continue;
       }
       const std::uint64_t cycles = number(row, "cycles");
@@ -221,6 +223,17 @@ TEST_CASE("run: the table fits a terminal and its files are the streams", "[cmd]
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 160);
   CHECK_THAT(text, Contains("buffers: A 4 KiB, W 4 KiB, output 4 KiB, partial sums 3.375 KiB"));
+  std::string name(60, 'n');
+  name.replace(58, 2, ",x");
+  std::ofstream(folder / "long.yaml") << "network: long\nsample: row\nbatch: 4096\nnodes:\n"
+                                      << "  - input: {channels: 512}\n"
+                                      << "  - dense: {name: \"" << name << "\", channels: 1024}\n";
+  const Args long_name = {"--network", folder / "long.yaml", "--arch", "ci-1x1-s1"};
+  std::istringstream wide(run(long_name));
+  for (std::string line; std::getline(wide, line);) {
+    INFO(line);
+    CHECK(line.size() <= 160);
+  }
   CHECK(read_file(folder / "a.csv") == run(tiny({"--csv", "-"})));
   json from_file = json::parse(read_file(folder / "a.json"));
   json streamed = tiny_json();
