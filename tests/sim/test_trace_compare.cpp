@@ -328,7 +328,7 @@ TEST_CASE("what does not fit together is refused", "[trace]") {
   own.batch = 32;
   CompareOptions options = trace("b.jsonl", own);
   CHECK(run_compare(options).rows[1].batch == 32);
-  options.batch_given = true;
+  options.batch = 128;
   CHECK(error_of(options).find("batch: found 32 in the trace, allowed: 128") != std::string::npos);
   options = trace("b.jsonl", own);
   options.networks_given = true;
