@@ -1,4 +1,5 @@
-# Style and static checks. `lint` is what CI runs; `format` is the only one that changes files.
+# Style and static checks. `lint` is what CI runs; `tidy` takes longer than everything else and runs
+# with scripts/test --full; `format` is the only one that changes files.
 
 find_program(CLANG_FORMAT clang-format)
 find_program(CLANG_TIDY clang-tidy)
@@ -38,7 +39,7 @@ endif()
 
 # One after the other: each uses every core or prints to the terminal.
 add_custom_target(lint)
-foreach(part format-check lint-rtl lint-shell tidy)
+foreach(part format-check lint-rtl lint-shell)
   if(TARGET ${part})
     add_dependencies(lint ${part})
   else()

@@ -250,6 +250,7 @@ int cmd_verilate(const std::vector<std::string>& args) {
   add("out", po::value<std::string>(), "shared object to write");
   add("rtl", po::value<std::string>(), "directory of the RTL instead of the project's");
   add("jobs", po::value<std::string>(), "compiler processes at once");
+  add("machine", "the whole machine around the array, with the sizes that 'run' uses");
   add("print-params", "print the parameters as Verilator's -G takes them, and stop");
   const auto values = parse_options(args, options);
   if (values.count("help") > 0) {
@@ -257,7 +258,7 @@ int cmd_verilate(const std::vector<std::string>& args) {
     text << options;
     fmt::print(
         "Usage: bitcycle verilate --arch NAME|FILE --out FILE.so [options]\n\n"
-        "Verilates the array's RTL ahead of time. The other commands do so by themselves, "
+        "Verilates the RTL of an array (or machine) ahead of time. The other commands do so by themselves, "
         "into a cache.\n\nExample:\n"
         "  bitcycle verilate --arch ci-1x1-s4 --flavour wave --out array.so\n\n{}",
         text.str());
@@ -265,8 +266,9 @@ int cmd_verilate(const std::vector<std::string>& args) {
   }
   if (values.count("arch") == 0) throw input_error("", 0, "--arch", "nothing", "an array");
   const ArrayConfig array = resolve_array(text_of(values, "arch"));
+  const bool machine = values.count("machine") > 0;
   if (values.count("print-params") > 0) {
-    fmt::print("{}\n", rtl_parameters(array));
+    fmt::print("{}\n", machine ? rtl_parameters(machine_for(array)) : rtl_parameters(array));
     return 0;
   }
   if (values.count("out") == 0) throw input_error("", 0, "--out", "nothing", "a file name");
@@ -274,8 +276,12 @@ int cmd_verilate(const std::vector<std::string>& args) {
   const int jobs = is_given(values, "jobs")
                        ? static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 256))
                        : 0;
-  verilate_array(array, parse_flavour(text_of(values, "flavour")), out, text_of(values, "rtl"),
-                 jobs);
+  const RtlFlavour flavour = parse_flavour(text_of(values, "flavour"));
+  if (machine) {
+    verilate_machine(machine_for(array), flavour, out, text_of(values, "rtl"), jobs);
+  } else {
+    verilate_array(array, flavour, out, text_of(values, "rtl"), jobs);
+  }
   return 0;
 }
 

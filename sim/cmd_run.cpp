@@ -7,6 +7,7 @@
 
 #include "golden/error.hpp"
 #include "sim/cli.hpp"
+#include "sim/machine_listing.hpp"
 #include "sim/machine_report.hpp"
 #include "sim/machine_run.hpp"
 #include "sim/memory_choice.hpp"
@@ -48,6 +49,8 @@ po::options_description describe() {
   add("seed", text("1"), "of the tensors that systemc and rtl run");
   add("csv", po::value<std::string>(), "one row a layer and GEMM, into this file, - for stdout");
   add("json", po::value<std::string>(), "everything, into this file, - for stdout");
+  add("instructions", po::value<std::string>(),
+      "the instruction stream of --layer with the cycles of each, into this file, - for stdout");
   return out;
 }
 
@@ -67,15 +70,6 @@ IterationBits parse_bits(const std::string& text, const std::string& field) {
   out.w = bits[1];
   out.g = bits[2];
   return out;
-}
-
-void emit(const std::string& path, const std::string& content) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::cout << content;
-  } else {
-    write_file(path, content);
-  }
 }
 
 RunRequest request_from(const po::variables_map& values) {
@@ -132,14 +126,17 @@ int cmd_run(const std::vector<std::string>& args) {
   request.command = command_text("bitcycle run", args);
   const std::string csv = text_of(values, "csv");
   const std::string json = text_of(values, "json");
-  for (const std::string& path : {csv, json}) {
-    if (!path.empty() && path != "-") check_output_path(path);
+  const std::string listing = text_of(values, "instructions");
+  if (!listing.empty() && request.layer.empty()) {
+    throw input_error("", 0, "--instructions", "no --layer", "--layer NAME: one layer at a time");
   }
-  if (csv == "-" && json == "-") throw input_error("", 0, "output", "- twice", "- once");
+  OutputPaths outputs({csv, json, listing});
   const RunResult result = run_iteration(request);
-  emit(json, json.empty() ? "" : run_json(result));
-  emit(csv, csv.empty() ? "" : run_csv(result));
-  if (csv != "-" && json != "-") std::cout << run_text(result);
+  if (!listing.empty()) outputs.add(listing, run_listing(result));
+  if (!json.empty()) outputs.add(json, run_json(result));
+  if (!csv.empty()) outputs.add(csv, run_csv(result));
+  if (!outputs.to_stdout()) std::cout << run_text(result);
+  outputs.commit();
   std::cout.flush();
   return result.simulated && !result.simulated->pass() ? 1 : 0;
 }

@@ -28,8 +28,7 @@ po::options_description describe() {
   add("network", po::value<std::string>(),
       "write the trace for this network; without it, policies that treat all layers alike serve "
       "any network");
-  add("convention", po::value<std::string>(),
-      "with --network: which layers are quantised");
+  add("convention", po::value<std::string>(), "with --network: which layers are quantised");
   add("batch", po::value<std::string>(), "samples of an iteration, for the header");
   add("name", po::value<std::string>(), "of the row in reports; without it the file's name");
   add("out", po::value<std::string>(), "the trace, - for standard output");

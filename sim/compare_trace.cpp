@@ -185,8 +185,8 @@ class Collector {
                         std::to_string(options_.batch.value_or(0)), std::to_string(header.batch));
     }
     if (!header.convention.empty()) {
-      refuse_difference(file, "convention", options_.convention_given,
-                        options_.convention, header.convention);
+      refuse_difference(file, "convention", options_.convention_given, options_.convention,
+                        header.convention);
     }
     const auto batch_of = [&](const Network& network) {
       return header.batch > 0 ? header.batch : options_.batch.value_or(network.batch);

@@ -50,7 +50,7 @@ ConvSums MachineBackend::run(const ConvRequest& request) {
   job.pass = request.pass;
   job.first = {request.first_bits, false};
   job.second = {request.second_bits, false};
-  job.out.form = OutputForm::kRaw48;
+  job.out.form = results;
   job.out.sums = true;
   Compiled compiled = compile(GemmProblem(config_, job), options_);
   Plan& plan = compiled.plan;

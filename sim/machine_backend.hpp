@@ -48,6 +48,7 @@ class MachineBackend {
     return [this](const ConvRequest& request) { return run(request); };
   }
 
+  OutputForm results = OutputForm::kRaw48;  ///< kRaw48 or kRaw32, of the products from now on
   /// Asked in every cycle; true ends the run (a mismatch of a lockstep).
   std::function<bool()> stop;
   /// Told after every product.

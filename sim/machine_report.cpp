@@ -64,6 +64,26 @@ MachineGemm sum(const std::vector<MachineGemm>& gemms) {
 
 std::string bits_text(const IterationBits& b) { return fmt::format("{}x{}x{}", b.a, b.w, b.g); }
 
+// An entry of the partial-sum buffer is a result beat: Q results, a sum of A for each of its rows
+// and a sum of W for each of its columns.
+double psum_kib(const MachineConfig& m) {
+  const ArrayConfig& a = m.array;
+  const int rows = std::max(a.q / a.tn, 1);
+  const int columns = std::min(a.q, a.tn);
+  return static_cast<double>(m.ps_d) * (a.q + rows + columns) * a.acc_w / 8192;
+}
+
+// Thousands or millions, so that the largest of the values has digits to show.
+struct Scale {
+  double divisor;
+  const char* prefix;
+};
+Scale scale_of(double largest) {
+  return largest < 1e6 ? Scale{1e3, "k"} : largest < 1e10 ? Scale{1e6, "M"} : Scale{1e9, "G"};
+}
+
+double kib(int beats, int dw) { return static_cast<double>(beats) * dw / 8192; }
+
 struct Part {
   const char* name;
   std::uint64_t cycles;
@@ -112,6 +132,14 @@ std::vector<std::string> assumptions(const RunResult& r) {
   } else {
     out.emplace_back("Cycles are exact on this memory: RTL, model and formula agree.");
   }
+  if (r.simulated) {
+    out.emplace_back(
+        "Simulated products run as one plan each; where the table's product is expanded by the "
+        "host "
+        "or cut into several plans, their cycles differ, and are compared with the formula's of "
+        "the "
+        "plan that ran.");
+  }
   return out;
 }
 
@@ -121,12 +149,11 @@ std::string run_text(const RunResult& r) {
   const RunRequest& q = r.request;
   const MachineConfig& m = q.options.machine;
   std::string out = fmt::format(
-      "{}, batch {}, {} bits (A x W x G) on {}\nmemory: {}\nbuffers: A {} KiB, W {} KiB, output {} "
-      "KiB, partial sums {} KiB; bus {} bits; queues {} deep; {} bursts outstanding\n\n",
-      q.network.name, q.batch, bits_text(q.bits), m.array.name, memory_line(r),
-      m.l1a_d * m.dw / 8192, m.l1w_d * m.dw / 8192, m.ob_d * m.dw / 8192,
-      static_cast<long>(m.ps_d) * (m.array.q + m.array.q / 16 + 1) * m.array.acc_w / 8192, m.dw,
-      m.qd, m.out);
+      "{}, batch {}, {} bits (A x W x G) on {}\nmemory: {}\nbuffers: A {:g} KiB, W {:g} KiB, "
+      "output "
+      "{:g} KiB, partial sums {:g} KiB; bus {} bits; queues {} deep; {} bursts outstanding\n\n",
+      q.network.name, q.batch, bits_text(q.bits), m.array.name, memory_line(r), kib(m.l1a_d, m.dw),
+      kib(m.l1w_d, m.dw), kib(m.ob_d, m.dw), psum_kib(m), m.dw, m.qd, m.out);
 
   TextTable table;
   table.add_column("layer", TextTable::Align::kLeft);
@@ -139,8 +166,13 @@ std::string run_text(const RunResult& r) {
   table.add_column("wait\nfetch %");
   table.add_column("wait\nstore %");
   table.add_column("lead\n%");
-  table.add_column("read\nMbit");
-  table.add_column("written\nMbit");
+  std::uint64_t most = 0;
+  for (const MachineGemm& g : r.iteration.gemms) {
+    most = std::max({most, g.first_bits + g.second_bits, g.result_bits});
+  }
+  const Scale moved = scale_of(static_cast<double>(most));
+  table.add_column(fmt::format("read\n{}bit", moved.prefix));
+  table.add_column(fmt::format("written\n{}bit", moved.prefix));
   table.add_column("MAC per\nbyte");
   table.add_column("of\nroof %");
   table.add_column("bound", TextTable::Align::kLeft);
@@ -148,18 +180,18 @@ std::string run_text(const RunResult& r) {
   std::size_t last = ~std::size_t{0};
   for (const MachineGemm& g : r.iteration.gemms) {
     const Roofline roof = roofline(g, q.options);
-    table.add_row({g.layer != last ? q.network.layers[g.layer].name : "", kind_text(g),
-                   fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
-                   percent(share(g.cycles, r.iteration.gemm_cycles)),
-                   percent(share(g.steady, g.cycles)),
-                   percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
-                   percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
-                   percent(share(g.lead, g.cycles)),
-                   fmt::format("{:.3f}", static_cast<double>(g.first_bits + g.second_bits) / 1e6),
-                   fmt::format("{:.3f}", static_cast<double>(g.result_bits) / 1e6),
-                   fmt::format("{:.1f}", roof.intensity),
-                   percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
-                   percent(share(g.macs_useful, g.macs_padded))});
+    table.add_row(
+        {g.layer != last ? q.network.layers[g.layer].name : "", kind_text(g),
+         fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
+         percent(share(g.cycles, r.iteration.gemm_cycles)), percent(share(g.steady, g.cycles)),
+         percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
+         percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
+         percent(share(g.lead, g.cycles)),
+         fmt::format("{:.3f}", static_cast<double>(g.first_bits + g.second_bits) / moved.divisor),
+         fmt::format("{:.3f}", static_cast<double>(g.result_bits) / moved.divisor),
+         fmt::format("{:.1f}", roof.intensity),
+         percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
+         percent(share(g.macs_useful, g.macs_padded))});
     last = g.layer;
   }
   out += table.render();
@@ -185,15 +217,21 @@ std::string run_text(const RunResult& r) {
   }
 
   if (!r.iteration.vector.empty()) {
+    const VectorWork all = total(r.iteration.vector);
+    const Scale bytes = scale_of(all.bytes);
+    const Scale ops = scale_of(all.ops);
     TextTable vector;
     vector.add_column("vector work", TextTable::Align::kLeft);
-    vector.add_column("MB");
-    vector.add_column("M op");
+    vector.add_column(fmt::format("{}B", bytes.prefix));
+    vector.add_column(fmt::format("{} op", ops.prefix));
     vector.add_column("cycles");
-    for (const VectorWork& w : r.iteration.vector) {
-      vector.add_row({w.kind, fmt::format("{:.3f}", w.bytes / 1e6),
-                      fmt::format("{:.3f}", w.ops / 1e6), fmt::format("{:.0f}", w.cycles)});
-    }
+    const auto row = [&](const VectorWork& w) {
+      vector.add_row({w.kind, fmt::format("{:.3f}", w.bytes / bytes.divisor),
+                      fmt::format("{:.3f}", w.ops / ops.divisor), fmt::format("{:.0f}", w.cycles)});
+    };
+    for (const VectorWork& w : r.iteration.vector) row(w);
+    vector.add_separator();
+    row(all);
     out += "\n" + vector.render();
   }
 
@@ -220,6 +258,21 @@ std::string run_text(const RunResult& r) {
   return out;
 }
 
+namespace {
+
+// Quotes what a comma or quote would break.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
 std::string run_csv(const RunResult& r) {
   std::string out =
       "layer,gemm,a_bits,w_bits,cycles,array_cycles,steady,set_up,wait_fetch,wait_store,lead,"
@@ -228,9 +281,10 @@ std::string run_csv(const RunResult& r) {
       "result_bits,first_unique_bits,second_unique_bits,l1_bits,psum_written,psum_read,macs_useful,"
       "macs_issued,macs_padded,execs,fetches,stores,vector_bytes,vector_ops\n";
   for (const MachineGemm& g : r.iteration.gemms) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}", r.request.network.layers[g.layer].name,
-                       kind_text(g), g.first.bits, g.second.bits, g.cycles, g.array_cycles,
-                       g.steady, g.set_up, g.wait_fetch, g.wait_store, g.lead);
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}",
+                       csv_cell(r.request.network.layers[g.layer].name), kind_text(g), g.first.bits,
+                       g.second.bits, g.cycles, g.array_cycles, g.steady, g.set_up, g.wait_fetch,
+                       g.wait_store, g.lead);
     for (const EngineCycles& e : g.engines) {
       out += fmt::format(",{},{},{},{}", e.idle, e.run, e.wait_in, e.wait_out);
     }

@@ -50,6 +50,7 @@ class Simulation {
     backend_ = std::make_unique<MachineBackend>(config, *machine_, request.options.memory,
                                                 compile_options(request.options),
                                                 request.engine == "systemc");
+    backend_->results = request.options.results;
     backend_->stop = [this] { return pair_ != nullptr && pair_->mismatch().has_value(); };
   }
 

@@ -9,6 +9,7 @@
 
 #include "golden/error.hpp"
 #include "sim/cli.hpp"
+#include "sim/cmd_characterise.hpp"
 #include "sim/cmd_compare.hpp"
 #include "sim/cmd_cosim.hpp"
 #include "sim/cmd_network.hpp"
@@ -30,6 +31,7 @@ constexpr Command kCommands[] = {
     {"network", bitcycle::cmd_network, "networks and network files: list, show, validate"},
     {"trace", bitcycle::cmd_trace, "precision by layer and iteration: make, check, convert"},
     {"cosim", bitcycle::cmd_cosim, "RTL and SystemC model in lockstep, against golden and formula"},
+    {"characterise", bitcycle::cmd_characterise, "energy of a module from its gates"},
     {"verilate", bitcycle::cmd_verilate, "build the RTL of an array ahead of time"},
 };
 
@@ -38,7 +40,7 @@ void print_usage() {
       "bitcycle {}: what a precision schedule costs on a bit-serial MAC array\n\n"
       "Usage: bitcycle COMMAND [options]     (COMMAND --help explains it)\n\n",
       bitcycle::program_version());
-  for (const auto& command : kCommands) fmt::print("  {:<10} {}\n", command.name, command.what);
+  for (const auto& command : kCommands) fmt::print("  {:<12} {}\n", command.name, command.what);
   fmt::print("\nExit codes: 0 done, 1 a check failed, 2 wrong use or bad input.\n");
 }
 

@@ -39,6 +39,7 @@ void MachineConfig::validate() const {
   power("qd", qd, 1, 64);
   power("out", out, 1, 64);
   power("burst", burst, 1, 256);
+  power("q", array.q, 1, 4096);
 }
 
 std::string MachineConfig::key() const {

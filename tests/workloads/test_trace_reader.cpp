@@ -82,8 +82,6 @@ TEST_CASE("a header is checked", "[trace]") {
   refused("{\"bitcycle_trace\":1,\"iterations\":1,\"netwrk\":\"a\"}\n", "did you mean 'network'?");
   refused("{\"bitcycle_trace\":1,\"iterations\":1,\"name\":\"a\\u001bb\"}\n", "control character");
   refused("{\"bitcycle_trace\":1,\"iterations\":1,\"name\":\"\xff\"}\n", "encoding");
-  refused("{\"bitcycle_trace\":1,\"iterations\":1,\"convention\":\"cpt-cifer\"}\n",
-          "did you mean 'cpt-cifar'?");
   refused("{\"bitcycle_trace\":1,\"iterations\":1,\"layers\":[]}\n", "a list of 0");
   const auto layers = [](const std::string& list) {
     return "{\"bitcycle_trace\":1,\"iterations\":1,\"batch\":4,\"layers\":[" + list + "]}\n";

@@ -1,0 +1,307 @@
+#include "model/gates/characterisation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "golden/error.hpp"
+#include "golden/text_file.hpp"
+#include "model/gates/hash.hpp"
+
+namespace bitcycle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "bitcycle-characterisation";
+constexpr int kVersion = 1;
+
+// Six digits: more than the model is worth, and files that do not change in the last place.
+double rounded(double value) {
+  return std::isfinite(value) ? std::stod(fmt::format("{:.6g}", value)) : value;
+}
+
+Json workloads(const std::vector<WorkloadRecord>& list) {
+  Json out = Json::array();
+  for (const auto& w : list) {
+    Json j;
+    j["label"] = w.label;
+    j["energy_per_cycle_J"] = rounded(w.energy);
+    if (w.per_mac > 0) j["energy_per_mac_J"] = rounded(w.per_mac);
+    j["model_error"] = std::round(w.error * 1e4) / 1e4;
+    j["sampling_error"] = std::round(w.sampling * 1e4) / 1e4;
+    j["clock_share"] = std::round(w.clock_share * 1e4) / 1e4;
+    out.push_back(std::move(j));
+  }
+  return out;
+}
+
+class CharacterisationReader {
+ public:
+  explicit CharacterisationReader(const std::string& file) : file_(file) {}
+
+  Characterisation run(const std::string& text) {
+    Json root;
+    try {
+      root = Json::parse(text);
+    } catch (const Json::exception& e) {
+      fail("JSON", e.what(), "a file that 'bitcycle characterise' wrote");
+    }
+    if (!root.is_object() || !root.contains("format") || root["format"] != kFormat) {
+      fail("format", "another file", kFormat);
+    }
+    if (number(root, "version") != kVersion) {
+      fail("version", root["version"].dump(), std::to_string(kVersion));
+    }
+    Characterisation c;
+    c.module = text_of(root, "module");
+    c.rtl_module = text_of(root, "rtl_module");
+    c.arch = text_of(root, "arch");
+    for (const auto& [key, value] : member(root, "parameters").items()) {
+      if (!value.is_number_integer()) fail("parameters." + key, value.dump(), "a whole number");
+      c.parameters.emplace_back(key, value.get<int>());
+    }
+    const Json& rtl = member(root, "rtl");
+    for (const auto& f : list(rtl, "files")) c.rtl_files.push_back(string(f, "rtl.files"));
+    c.rtl_sha256 = text_of(rtl, "sha256");
+    const Json& netlist = member(root, "netlist");
+    c.netlist_sha256 = text_of(netlist, "sha256");
+    c.cells = static_cast<std::size_t>(number(netlist, "cells"));
+    c.flip_flops = static_cast<std::size_t>(number(netlist, "flip_flops"));
+    c.area = number(netlist, "area_um2");
+    read_library(member(root, "library"), c);
+    for (const auto& [key, value] : member(root, "tools").items()) {
+      c.tools.emplace_back(key, string(value, "tools." + key));
+    }
+    const Json& conditions = member(root, "conditions");
+    c.period = number(conditions, "period_s");
+    c.critical_path = number(conditions, "critical_path_s");
+    c.wire_per_fanout = number(conditions, "wire_per_fanout_F");
+    c.clock_tree_factor = number(conditions, "clock_tree_factor");
+    c.input_slew = number(conditions, "input_slew_s");
+    c.input_delay = number(conditions, "input_delay_s");
+    c.output_load = number(conditions, "output_load_F");
+    c.leakage = number(root, "leakage_W");
+    read_sources(root, c);
+    read_events(root, c);
+    const Json& fit = member(root, "fit");
+    c.cycles = static_cast<std::uint64_t>(number(fit, "cycles"));
+    c.r2 = number(fit, "r2_per_cycle");
+    c.rms = number(fit, "rms_per_cycle");
+    c.training_mean = number(fit, "mean_error");
+    c.training_max = number(fit, "largest_error");
+    c.training = read_workloads(fit);
+    const Json& held = member(root, "held_out");
+    c.held_out_mean = number(held, "mean_error");
+    c.held_out_max = number(held, "largest_error");
+    c.held_out_worst = text_of(held, "worst");
+    c.held_out = read_workloads(held);
+    c.degenerate = read_workloads(member(root, "degenerate"));
+    for (const auto& b : list(root, "bands")) {
+      c.bands.push_back(
+          {text_of(b, "name"), number(b, "low"), number(b, "high"), text_of(b, "why")});
+    }
+    c.command = text_of(root, "command");
+    return c;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& field, const std::string& found,
+                         const std::string& allowed) const {
+    throw input_error(file_, 0, field, found, allowed);
+  }
+  const Json& member(const Json& in, const std::string& key) const {
+    if (!in.is_object() || !in.contains(key)) fail(key, "nothing", "this field");
+    return in.at(key);
+  }
+  const Json& list(const Json& in, const std::string& key) const {
+    const Json& out = member(in, key);
+    if (!out.is_array()) fail(key, out.dump().substr(0, 40), "a list");
+    return out;
+  }
+  std::string string(const Json& value, const std::string& key) const {
+    if (!value.is_string()) fail(key, value.dump().substr(0, 40), "text");
+    return value.get<std::string>();
+  }
+  std::string text_of(const Json& in, const std::string& key) const {
+    return string(member(in, key), key);
+  }
+  double number(const Json& in, const std::string& key) const {
+    const Json& value = member(in, key);
+    if (!value.is_number() || !std::isfinite(value.get<double>())) {
+      fail(key, value.dump().substr(0, 40), "a finite number");
+    }
+    return value.get<double>();
+  }
+
+  void read_library(const Json& library, Characterisation& c) const {
+    for (const auto& f : list(library, "files")) {
+      c.library.push_back({text_of(f, "name"), text_of(f, "file"), text_of(f, "sha256")});
+    }
+    c.voltage = number(library, "voltage_V");
+    c.temperature = number(library, "temperature_C");
+    c.process = number(library, "process");
+  }
+
+  void read_sources(const Json& root, Characterisation& c) const {
+    for (const auto& s : list(root, "sources")) {
+      c.sources.push_back({text_of(s, "key"), text_of(s, "citation"), text_of(s, "verified")});
+      if (c.sources.back().citation.empty()) fail("sources", "an empty citation", "a citation");
+    }
+  }
+
+  void read_events(const Json& root, Characterisation& c) const {
+    std::vector<std::string> keys;
+    for (const auto& s : c.sources) keys.push_back(s.key);
+    for (const auto& e : list(root, "events")) {
+      EnergyEvent event;
+      event.name = text_of(e, "name");
+      const std::string field = "events." + event.name;
+      if (!e.contains("source")) fail(field, "a number without source", "a key of sources");
+      event.source = text_of(e, "source");
+      if (std::find(keys.begin(), keys.end(), event.source) == keys.end()) {
+        fail(field, "source '" + event.source + "'", "a key of sources: " + join(keys));
+      }
+      event.description = text_of(e, "description");
+      event.joules = number(e, "energy_J");
+      c.events.push_back(std::move(event));
+    }
+    if (c.events.empty()) fail("events", "none", "at least one");
+  }
+
+  std::vector<WorkloadRecord> read_workloads(const Json& in) const {
+    std::vector<WorkloadRecord> out;
+    for (const auto& w : list(in, "workloads")) {
+      WorkloadRecord r;
+      r.label = text_of(w, "label");
+      r.energy = number(w, "energy_per_cycle_J");
+      r.per_mac = w.contains("energy_per_mac_J") ? number(w, "energy_per_mac_J") : 0.0;
+      r.error = number(w, "model_error");
+      r.sampling = number(w, "sampling_error");
+      r.clock_share = number(w, "clock_share");
+      out.push_back(std::move(r));
+    }
+    return out;
+  }
+
+  const std::string& file_;
+};
+
+}  // namespace
+
+std::string to_json(const Characterisation& c) {
+  Json root;
+  root["format"] = kFormat;
+  root["version"] = kVersion;
+  root["module"] = c.module;
+  root["rtl_module"] = c.rtl_module;
+  root["arch"] = c.arch;
+  for (const auto& [name, value] : c.parameters) root["parameters"][name] = value;
+  root["rtl"] = {{"files", c.rtl_files}, {"sha256", c.rtl_sha256}};
+  root["netlist"] = {{"sha256", c.netlist_sha256},
+                     {"cells", c.cells},
+                     {"flip_flops", c.flip_flops},
+                     {"area_um2", rounded(c.area)}};
+  Json files = Json::array();
+  for (const auto& f : c.library) {
+    files.push_back({{"name", f.name}, {"file", f.file}, {"sha256", f.sha256}});
+  }
+  root["library"] = {{"files", files},
+                     {"voltage_V", rounded(c.voltage)},
+                     {"temperature_C", rounded(c.temperature)},
+                     {"process", rounded(c.process)}};
+  for (const auto& [name, version] : c.tools) root["tools"][name] = version;
+  root["conditions"] = {{"period_s", rounded(c.period)},
+                        {"critical_path_s", rounded(c.critical_path)},
+                        {"wire_per_fanout_F", rounded(c.wire_per_fanout)},
+                        {"clock_tree_factor", rounded(c.clock_tree_factor)},
+                        {"input_slew_s", rounded(c.input_slew)},
+                        {"input_delay_s", rounded(c.input_delay)},
+                        {"output_load_F", rounded(c.output_load)}};
+  root["leakage_W"] = rounded(c.leakage);
+  Json events = Json::array();
+  for (const auto& e : c.events) {
+    events.push_back({{"name", e.name},
+                      {"description", e.description},
+                      {"energy_J", rounded(e.joules)},
+                      {"source", e.source}});
+  }
+  root["events"] = events;
+  root["fit"] = {{"cycles", c.cycles},
+                 {"r2_per_cycle", rounded(c.r2)},
+                 {"rms_per_cycle", rounded(c.rms)},
+                 {"mean_error", rounded(c.training_mean)},
+                 {"largest_error", rounded(c.training_max)},
+                 {"workloads", workloads(c.training)}};
+  root["held_out"] = {{"mean_error", rounded(c.held_out_mean)},
+                      {"largest_error", rounded(c.held_out_max)},
+                      {"worst", c.held_out_worst},
+                      {"workloads", workloads(c.held_out)}};
+  root["degenerate"] = {{"workloads", workloads(c.degenerate)}};
+  Json bands = Json::array();
+  for (const auto& b : c.bands) {
+    bands.push_back(
+        {{"name", b.name}, {"low", rounded(b.low)}, {"high", rounded(b.high)}, {"why", b.why}});
+  }
+  root["bands"] = bands;
+  Json sources = Json::array();
+  for (const auto& s : c.sources) {
+    sources.push_back({{"key", s.key}, {"citation", s.citation}, {"verified", s.verified}});
+  }
+  root["sources"] = sources;
+  root["command"] = c.command;
+  return root.dump(1) + "\n";
+}
+
+Characterisation parse_characterisation(const std::string& json, const std::string& file) {
+  return CharacterisationReader(file).run(json);
+}
+
+Characterisation load_characterisation(const std::string& path) {
+  return parse_characterisation(
+      read_text_file(path, "characterisation", "a file that 'bitcycle characterise' wrote"), path);
+}
+
+std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>& files) {
+  std::string text;
+  for (const auto& file : files) {
+    const std::string raw =
+        read_text_file(rtl_dir + "/" + file, "RTL file", "a readable source file");
+    text.append("\n").append(file).append("\n");
+    bool blank = false;
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (raw.compare(i, 2, "//") == 0) {
+        while (i < raw.size() && raw[i] != '\n') ++i;
+        blank = true;
+      } else if (raw.compare(i, 2, "/*") == 0) {
+        const std::size_t end = raw.find("*/", i + 2);
+        i = end == std::string::npos ? raw.size() : end + 1;
+        blank = true;
+      } else if (std::isspace(static_cast<unsigned char>(raw[i])) != 0) {
+        blank = true;
+      } else {
+        if (blank) text += ' ';
+        blank = false;
+        text += raw[i];
+      }
+    }
+  }
+  return sha256_hex(text);
+}
+
+std::string stale_warning(const Characterisation& c, const std::string& rtl_dir) {
+  std::string now;
+  try {
+    now = rtl_hash(rtl_dir, c.rtl_files);
+  } catch (const InputError&) {
+    return fmt::format("{} was characterised from RTL that is not here", c.rtl_module);
+  }
+  if (now == c.rtl_sha256) return "";
+  return fmt::format("{} has changed since it was characterised; make its energy again with: {}",
+                     c.rtl_module, c.command);
+}
+
+}  // namespace bitcycle

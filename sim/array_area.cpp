@@ -1,0 +1,91 @@
+#include "sim/array_area.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "golden/error.hpp"
+#include "golden/text_file.hpp"
+#include "sim/paths.hpp"
+#include "sim/rtl_library.hpp"
+#include "sim/synthesis.hpp"
+
+namespace bitcycle {
+namespace {
+
+using Json = nlohmann::json;
+
+// "$paramod$0123\bc_acc" and "$paramod\bc_pe\RA=..." are called bc_acc and bc_pe.
+std::string rtl_name(const std::string& name) {
+  const auto at = name.find("bc_");
+  if (at == std::string::npos) return name;
+  return name.substr(at, name.find('\\', at) - at);
+}
+
+}  // namespace
+
+std::vector<ModuleArea> netlist_area(const std::string& json, const std::string& file,
+                                     const LibertyLibrary& library) {
+  std::map<std::string, ModuleArea> sums;
+  try {
+    const Json root = Json::parse(json);
+    const Json& modules = root.at("modules");
+    // Instances of each module in the whole design, from the top downwards.
+    const auto visit = [&](const auto& self, const std::string& name, int depth) -> void {
+      if (depth > 32) throw input_error(file, 0, name, "deeper nesting", "at most 32 levels");
+      ModuleArea& sum = sums[rtl_name(name)];
+      sum.module = rtl_name(name);
+      ++sum.instances;
+      for (const auto& [cell, body] : modules.at(name).at("cells").items()) {
+        const auto type = body.at("type").template get<std::string>();
+        const auto known = library.cells.find(type);
+        if (known != library.cells.end()) {
+          ++sums[rtl_name(name)].cells;
+          sums[rtl_name(name)].area += known->second.area;
+        } else if (modules.contains(type)) {
+          self(self, type, depth + 1);
+        } else {
+          throw input_error(file, 0, "cell " + cell, "type '" + type + "'",
+                            "a module, or a cell of " + library.title());
+        }
+      }
+    };
+    std::string top;
+    for (const auto& [name, module] : modules.items()) {
+      if (module.contains("attributes") && module.at("attributes").contains("top")) top = name;
+    }
+    if (top.empty()) throw input_error(file, 0, "module", "none marked as top", "one");
+    visit(visit, top, 0);
+  } catch (const Json::exception& e) {
+    throw input_error(file, 0, "netlist", e.what(), "JSON as yosys' write_json makes it");
+  }
+  std::vector<ModuleArea> out;
+  for (auto& [name, sum] : sums) out.push_back(sum);
+  std::sort(out.begin(), out.end(),
+            [](const ModuleArea& a, const ModuleArea& b) { return a.area > b.area; });
+  return out;
+}
+
+std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library) {
+  const ScratchDirectory scratch;
+  SynthesisRequest request;
+  request.module = "bc_array";
+  std::istringstream list(
+      read_text_file(source_dir() + "/rtl/sources.f", "list of sources", "rtl/sources.f"));
+  for (std::string line; std::getline(list, line);) {
+    if (!line.empty() && line != "bc_param_check.sv") request.files.push_back(line);
+  }
+  std::istringstream parameters(rtl_parameters(array));
+  for (std::string text; parameters >> text;) {
+    const auto at = text.find('=');
+    request.parameters.emplace_back(text.substr(0, at), std::stoi(text.substr(at + 1)));
+  }
+  request.rtl_dir = source_dir() + "/rtl";
+  request.out_dir = scratch.path();
+  request.keep_hierarchy = true;
+  const std::string json = synthesise(library, request);
+  return netlist_area(read_maybe_gzipped(json), json, library);
+}
+
+}  // namespace bitcycle

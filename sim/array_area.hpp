@@ -1,0 +1,27 @@
+// Cell area of the whole array, module by module.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/array_config.hpp"
+#include "model/gates/liberty.hpp"
+
+namespace bitcycle {
+
+struct ModuleArea {
+  std::string module;  ///< RTL module, without parameters
+  std::uint64_t instances = 0;
+  std::uint64_t cells = 0;  ///< of all instances, their submodules not counted
+  double area = 0.0;        ///< of those, um^2
+};
+
+/// Maps bc_array with every module mapped once (minutes for 16 x 16) and adds up its cells. The
+/// largest first. Throws as synthesise().
+std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library);
+
+/// The same from the text of a hierarchical netlist in yosys' JSON with a module marked as top.
+std::vector<ModuleArea> netlist_area(const std::string& json, const std::string& file,
+                                     const LibertyLibrary& library);
+
+}  // namespace bitcycle

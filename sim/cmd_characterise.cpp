@@ -1,0 +1,254 @@
+#include "sim/cmd_characterise.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "golden/error.hpp"
+#include "sim/array_area.hpp"
+#include "sim/characterise.hpp"
+#include "sim/cli.hpp"
+#include "sim/paths.hpp"
+#include "sim/table.hpp"
+
+namespace bitcycle {
+namespace {
+
+namespace po = boost::program_options;
+
+const char* const kHelp = R"(Usage: bitcycle characterise [options]
+
+Energy of a module from its gates: synthesises it for a cell library, simulates the gates with real
+delays inside the cycle-accurate array, fits energy to counted activity, and judges the fit on
+workloads that it did not see. Every output of the netlist is compared with the core.
+
+Example (library of the Debian package qflow-tech-osu018):
+  bitcycle characterise --arch serial-1x1 \
+    --liberty /usr/share/qflow/tech/osu018/osu018_stdcells.lib --out serial-osu018.json
+
+)";
+
+po::options_description describe() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("help,h", "print this text");
+  add("module", po::value<std::string>()->default_value("pe"),
+      ("module: " + join(probe_names())).c_str());
+  add("arch", po::value<std::string>()->default_value("serial-1x1"),
+      "preset or YAML file of array parameters");
+  add("liberty", po::value<std::vector<std::string>>()->multitoken(),
+      "Liberty files, plain or gzipped; several are merged");
+  add("period", po::value<std::string>(),
+      "clock period in ns, also for sizing gates [1.25 times the critical path]");
+  add("wire", po::value<std::string>(),
+      "fF of wire for every driven pin [0.15 fF/um, two sides of the mean cell]");
+  add("clock-tree", po::value<std::string>()->default_value("1.3"),
+      "charging the clock net costs so many times its pins and wires");
+  add("cycles", po::value<std::string>()->default_value("1024"), "cycles of a workload");
+  add("seed", po::value<std::string>()->default_value("1"), "seed of all operands");
+  add("jobs", po::value<std::string>()->default_value("2"), "threads; no effect on the result");
+  add("keep", po::value<std::string>(), "keep netlist and logs in this directory");
+  add("out", po::value<std::string>(), "write the characterisation (JSON) here");
+  add("workloads", "list every held-out workload");
+  add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
+  add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("list", "table of the characterisations that come with bitcycle");
+  return options;
+}
+
+double parse_not_negative(const std::string& text, const std::string& field, double high) {
+  return text == "0" ? 0.0 : parse_positive(text, field, high);
+}
+
+std::string percent(double x) { return fmt::format("{:.1f} %", 100.0 * x); }
+
+void print_workloads(const Characterisation& c, bool all) {
+  TextTable table;
+  table.add_column("held-out workload", TextTable::Align::kLeft);
+  table.add_column("energy\nper cycle");
+  table.add_column("energy\nper MAC");
+  table.add_column("clock");
+  table.add_column("model\nerror");
+  for (const auto& w : c.held_out) {
+    if (!all && w.label.find("gauss") == std::string::npos && w.label != c.held_out_worst) continue;
+    table.add_row({w.label, si_text(w.energy, "J"), w.per_mac > 0 ? si_text(w.per_mac, "J") : "-",
+                   percent(w.clock_share), fmt::format("{:+.1f} %", 100.0 * w.error)});
+  }
+  fmt::print("\n{}", table.render());
+}
+
+void print_record(const Characterisation& c, bool all) {
+  fmt::print("{} of {}: {} cells ({} flip-flops), {:.6g} um2\n", c.rtl_module, c.arch, c.cells,
+             c.flip_flops, c.area);
+  fmt::print("library: {} ({} V, {} C)\n", c.library[0].name, c.voltage, c.temperature);
+  fmt::print("critical path {:.3g} ns, period {:.3g} ns; wire {:.3g} fF a pin, clock tree x{}\n",
+             c.critical_path * 1e9, c.period * 1e9, c.wire_per_fanout * 1e15, c.clock_tree_factor);
+  fmt::print("leakage {}\n", si_text(c.leakage, "W"));
+  fmt::print("event model: {} terms, {} workloads, {} cycles\n", c.events.size(), c.training.size(),
+             c.cycles);
+  fmt::print("  fitted     mean error {}, largest {}\n", percent(c.training_mean),
+             percent(c.training_max));
+  fmt::print("  held out   mean error {}, largest {} ({}), {} workloads\n",
+             percent(c.held_out_mean), percent(c.held_out_max), c.held_out_worst,
+             c.held_out.size());
+  double degenerate = 0.0;
+  for (const auto& w : c.degenerate) degenerate = std::max(degenerate, std::abs(w.error));
+  fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  for (const auto& b : c.bands) {
+    fmt::print("  band {:<10} -{} +{}  {}\n", b.name, percent(b.low), percent(b.high), b.why);
+  }
+  print_workloads(c, all);
+  fmt::print("\npost-synthesis estimate, leakage not in energies\n");
+}
+
+int print_area(const CharacteriseOptions& o) {
+  TextTable table;
+  table.add_column("module", TextTable::Align::kLeft);
+  table.add_column("instances");
+  table.add_column("cells");
+  table.add_column("area\num2");
+  table.add_column("share");
+  const auto modules = array_area(o.arch, load_liberty(o.liberty));
+  ModuleArea all;
+  for (const auto& m : modules) all.cells += m.cells, all.area += m.area;
+  const auto row = [&](const std::string& name, const std::string& count, const ModuleArea& m) {
+    table.add_row({name, count, std::to_string(m.cells), fmt::format("{:.6g}", m.area),
+                   percent(m.area / all.area)});
+  };
+  for (const auto& m : modules) row(m.module, std::to_string(m.instances), m);
+  row("all", "", all);
+  fmt::print("{}", table.render());
+  return 0;
+}
+
+std::string committed_dir() { return source_dir() + "/configs/characterised"; }
+
+void warn_if_stale(const Characterisation& c) {
+  const auto warning = stale_warning(c, source_dir() + "/rtl");
+  if (!warning.empty()) fmt::print(stderr, "bitcycle: warning: {}\n", warning);
+}
+
+int show(const std::string& name, bool all) {
+  const std::string committed = committed_dir() + "/" + name + ".json";
+  const auto c = load_characterisation(std::filesystem::exists(name) ? name : committed);
+  warn_if_stale(c);
+  print_record(c, all);
+  return 0;
+}
+
+// Energy per MAC of a held-out workload.
+std::string per_mac(const Characterisation& c, const std::string& label) {
+  for (const auto& w : c.held_out) {
+    if (w.label == label) return si_text(w.per_mac, "J");
+  }
+  return "n/a";
+}
+
+int list_committed() {
+  std::vector<std::string> names;
+  for (const auto& e : std::filesystem::directory_iterator(committed_dir())) {
+    if (e.path().extension() == ".json") names.push_back(e.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  TextTable table;
+  table.add_column("characterisation", TextTable::Align::kLeft);
+  table.add_column("area\num2");
+  table.add_column("critical\npath");
+  table.add_column("per MAC\n8x8 uu");
+  table.add_column("per MAC\n4x4 uu");
+  table.add_column("per MAC\n2x2 uu");
+  table.add_column("per MAC\n8x8 ss");
+  table.add_column("held out\nmean");
+  table.add_column("held out\nlargest");
+  for (const auto& name : names) {
+    const auto c = load_characterisation(committed_dir() + "/" + name + ".json");
+    warn_if_stale(c);
+    table.add_row(
+        {name, fmt::format("{:.5g}", c.area), fmt::format("{:.3g} ns", c.critical_path * 1e9),
+         per_mac(c, "8x8 uu uniform"), per_mac(c, "4x4 uu uniform"), per_mac(c, "2x2 uu uniform"),
+         per_mac(c, "8x8 ss uniform"), percent(c.held_out_mean), percent(c.held_out_max)});
+  }
+  fmt::print("{}", table.render());
+  return 0;
+}
+
+// Only the last parts of paths: a record must not hold those of the machine that made it.
+std::string record_command(const std::vector<std::string>& args) {
+  std::vector<std::string> words;
+  bool skip = false;
+  for (const auto& word : args) {
+    if (skip) {
+      skip = false;
+      continue;
+    }
+    if (word == "--out" || word == "--keep" || word == "--jobs") {
+      skip = true;
+      continue;
+    }
+    if (word == "--workloads") continue;
+    const bool is_path = word.size() > 1 && word.find('/') != std::string::npos && word[0] != '-';
+    words.push_back(is_path ? std::filesystem::path(word).filename().string() : word);
+  }
+  return command_text("characterise", words);
+}
+
+}  // namespace
+
+int cmd_characterise(const std::vector<std::string>& args) {
+  const auto options = describe();
+  const auto values = parse_options(args, options);
+  if (values.count("help") > 0) {
+    std::ostringstream text;
+    text << options;
+    fmt::print("{}{}", kHelp, text.str());
+    return 0;
+  }
+  if (values.count("list") > 0) return list_committed();
+  if (is_given(values, "show")) {
+    return show(text_of(values, "show"), values.count("workloads") > 0);
+  }
+  CharacteriseOptions o;
+  o.module = text_of(values, "module");
+  o.arch = resolve_array(text_of(values, "arch"));
+  if (values.count("liberty") == 0) {
+    throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
+  }
+  o.liberty = values["liberty"].as<std::vector<std::string>>();
+  if (values.count("area") > 0) return print_area(o);
+  if (is_given(values, "period")) {
+    o.period = parse_positive(text_of(values, "period"), "--period", 1e6) * 1e-9;
+  }
+  if (is_given(values, "wire")) {
+    o.wire_per_fanout = parse_not_negative(text_of(values, "wire"), "--wire", 1e6) * 1e-15;
+  }
+  o.clock_tree_factor = parse_positive(text_of(values, "clock-tree"), "--clock-tree", 100);
+  if (o.clock_tree_factor < 1) {
+    throw input_error("", 0, "--clock-tree", text_of(values, "clock-tree"), "1 to 100");
+  }
+  o.cycles = parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000);
+  o.seed = parse_count(text_of(values, "seed"), "--seed", 0, 1000000000);
+  o.jobs = static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 64));
+  o.keep = text_of(values, "keep");
+  o.command = record_command(args);
+  const std::string out = text_of(values, "out");
+  if (!out.empty()) check_output_path(out);
+  if (isatty(STDERR_FILENO) != 0) {
+    o.progress = [](const std::string& what) { fmt::print(stderr, "characterise: {}\n", what); };
+  }
+  const CharacteriseResult result = characterise(o);
+  if (!result.mismatch.empty()) {
+    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
+    return 1;
+  }
+  print_record(result.record, values.count("workloads") > 0);
+  fmt::print("netlist equal to the core in {} compared values\n", result.compared);
+  if (!out.empty()) write_file(out, to_json(result.record));
+  return 0;
+}
+
+}  // namespace bitcycle
