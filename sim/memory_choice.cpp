@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -38,7 +39,7 @@ MemoryView view_memory(const MemoryConfig& memory, int dw, double clock_hz,
                       "1e3 to 1e12 Hz with a DRAM");
   }
   MemoryView out;
-  out.dram = dram_timing_bounds(memory.dram, dw, static_cast<int>(period + 0.5), 1);
+  out.dram = dram_timing_bounds(memory.dram, dw, static_cast<int>(std::lround(period)), 1);
   out.timing = out.dram->lower;
   return out;
 }

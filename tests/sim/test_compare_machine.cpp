@@ -176,11 +176,17 @@ TEST_CASE("a trace's widths, modes and passes reach the machine", "[machine]") {
 TEST_CASE("a trace whose layers differ has machine cycles in its row", "[machine]") {
   CompareOptions options = small();
   options.schedules.clear();
-  options.policies = {"swalp iterations=60", "cpt cycles=2 iterations=60 name=mine"};
+  options.policies = {"speq", "halp"};
   const CompareResult result = run_compare(options);
+  REQUIRE(result.rows.size() == 3);
+  CHECK(result.rows[1].mixed);
+  CHECK(result.rows[2].mixed);
+  // SPEQ runs at few bits, HALP sweeps all data in FP32.
+  CHECK(result.rows[1].machine->gemm_cycles < result.rows[0].machine->gemm_cycles);
+  CHECK(result.rows[2].fp32_macs > 0);
+  CHECK(result.rows[2].machine->vector_cycles > result.rows[0].machine->vector_cycles);
   for (const CompareRow& row : result.rows) {
     REQUIRE(row.machine);
-    CHECK(row.machine->cycles > 0);
     CHECK(parts(*row.machine) + row.machine->vector_cycles == row.machine->cycles);
   }
 }
@@ -224,7 +230,7 @@ TEST_CASE("a slower vector unit costs vector cycles only", "[machine]") {
   const MachineTotals slow = *run_compare(options).rows[1].machine;
   CHECK(slow.vector_cycles > 5 * fast.vector_cycles);
   CHECK(slow.gemm_cycles >= fast.gemm_cycles - fast.gemm_cycles / 100);  // mappings may change
-  CHECK(slow.vector_bytes == fast.vector_bytes);
+  CHECK(slow.vector_bytes == Approx(fast.vector_bytes).epsilon(0.01));
 }
 
 TEST_CASE("reports of the whole machine", "[machine]") {
