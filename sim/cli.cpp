@@ -42,6 +42,18 @@ InputError unknown_option_error(const po::unknown_option& e, const po::options_d
                      "see --help");
 }
 
+// The first positional word beyond those that a command takes.
+std::string first_stray_word(const std::vector<std::string>& args,
+                             const po::options_description& description, unsigned taken) {
+  namespace style = po::command_line_style;
+  po::command_line_parser parser(args);
+  parser.options(description).style(style::unix_style & ~style::allow_guessing);
+  for (const po::option& option : parser.run().options) {
+    if (option.position_key >= static_cast<int>(taken)) return option.value.front();
+  }
+  return "";
+}
+
 }  // namespace
 
 po::variables_map parse_options(const std::vector<std::string>& args,
@@ -58,7 +70,10 @@ po::variables_map parse_options(const std::vector<std::string>& args,
   } catch (const po::unknown_option& e) {
     throw unknown_option_error(e, description);
   } catch (const po::too_many_positional_options_error&) {
-    throw input_error("", 0, "arguments", "a word that belongs to no option", "see --help");
+    throw input_error("", 0, "arguments",
+                      "'" + first_stray_word(args, description, positional.max_total_count()) +
+                          "', a word that belongs to no option",
+                      "see --help");
   } catch (const po::multiple_occurrences& e) {
     throw input_error("", 0, "option", "'" + e.get_option_name() + "' more than once", "once");
   } catch (const po::error& e) {

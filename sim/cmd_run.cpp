@@ -38,7 +38,7 @@ po::options_description describe() {
   add("arch", text("serial-1x1"), "array: preset or YAML file");
   add("memory", text("bandwidth-latency"),
       "memory: bandwidth-latency, ideal, ddr4-3200, lpddr4-3200, hbm2 or a YAML file");
-  add("clock", text("1e9"), "Hz: what a DRAM's nanoseconds are cycles of");
+  add("clock", text("1e9"), "Hz, such as 500e6: for seconds and for the timing of a DRAM");
   add("engine", text("formula"), "formula, systemc (the model under SystemC), rtl (RTL and model)");
   add("lowering", text("dx=phases"), "how dX becomes GEMMs: dx=phases or dx=gemm");
   add("results", text("raw32"), "integer results: raw32 or raw48");
@@ -56,15 +56,15 @@ po::options_description describe() {
 
 IterationBits parse_bits(const std::string& text, const std::string& field) {
   IterationBits out;
+  if (std::count(text.begin(), text.end(), 'x') != 2) {
+    throw input_error("", 0, field, "'" + text + "'", "AxWxG, such as 4x4x8");
+  }
   std::vector<int> bits;
   std::size_t at = 0;
   while (at <= text.size()) {
     const std::size_t end = std::min(text.find('x', at), text.size());
     bits.push_back(static_cast<int>(parse_count(text.substr(at, end - at), field, 1, 16)));
     at = end + 1;
-  }
-  if (bits.size() != 3) {
-    throw input_error("", 0, field, "'" + text + "'", "AxWxG, such as 4x4x8");
   }
   out.a = bits[0];
   out.w = bits[1];

@@ -129,13 +129,13 @@ std::vector<std::string> assumptions(const RunResult& r) {
           ") with sums of both operands; zero points, batch norm and quantisation are vector work.",
       "Operand buffers are read through a crossbar without bank conflicts.",
       fmt::format("Vector unit: {:.1f} bytes and {:.0f} FP32 operations a cycle; an exp, division "
-                  "or root counts as one.",
+                  "or root counts as one. FP32 layers run there too.",
                   r.request.options.vector.bytes_per_cycle,
                   r.request.options.vector.ops_per_cycle)};
   if (r.request.dram) {
     out.emplace_back(
-        "Cycles on a DRAM have no closed form: the table is the lower bound (every access hits), "
-        "the upper bound is below it.");
+        "Cycles on a DRAM have no closed form: the table is the lower bound (every access hits, "
+        "writes leave at the bus's rate even above the DRAM's peak), the upper bound is below it.");
   } else {
     out.emplace_back("Cycles are exact on this memory: RTL, model and formula agree.");
   }

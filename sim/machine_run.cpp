@@ -160,7 +160,7 @@ RunResult run_iteration(const RunRequest& request) {
     if (std::find(names.begin(), names.end(), request.layer) == names.end()) {
       throw input_error("", 0, "--layer",
                         "'" + request.layer + "'" + suggestion(request.layer, names),
-                        "a layer of " + network.name);
+                        "a layer of " + network.name + ", as 'bitcycle network show' prints them");
     }
     network.layers.erase(std::remove_if(network.layers.begin(), network.layers.end(),
                                         [&](const Layer& l) { return l.name != request.layer; }),

@@ -104,7 +104,7 @@ TEST_CASE("compare refuses wrong options", "[cmd]") {
   refused({"--schedules", "CRR"}, "did you mean 'RR'?");
   refused({"--schedule", "CR"}, "did you mean '--schedules'?");
   refused({"--schedules"}, "argument");
-  refused({"stray"}, "belongs to no option");
+  refused({"stray"}, "'stray', a word that belongs to no option");
   refused({"--batch", "1", "--batch", "2"}, "more than once");
   refused({"--force=1"}, "--force");
   refused({"--network", "resnet75-cifar10"}, "did you mean 'resnet74-cifar10'?");

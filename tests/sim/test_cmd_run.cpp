@@ -297,7 +297,7 @@ TEST_CASE("run: bad input is one line", "[cmd][run]") {
       {tiny({"--csv", "-", "--json", "-"}), "-"},
       {tiny({"--csv", "/nowhere/x.csv"}), "/nowhere"},
       {tiny({"--cvs", "x"}), "--csv"},
-      {tiny({"surplus"}), "belongs to no option"},
+      {tiny({"surplus"}), "'surplus', a word"},
   };
   for (const auto& [args, part] : bad) {
     INFO(args.back());
