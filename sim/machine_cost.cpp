@@ -244,7 +244,12 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
 
   const MachineConfig& config = options_.machine;
   CompileOptions compiling = compile_options(options_);
-  compiling.judge = [this](const Plan& plan) { return static_cast<double>(run_plan(plan).cycles); };
+  if (options_.judged > 0) {
+    compiling.judged = options_.judged;
+    compiling.judge = [this](const Plan& plan) {
+      return static_cast<double>(run_plan(plan).cycles);
+    };
+  }
 
   MachineGemm out;
   out.layer = layer;

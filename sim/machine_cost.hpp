@@ -33,6 +33,9 @@ struct MachineCostOptions {
   DxLowering lowering = DxLowering::kPhases;
   bool exchange = true;  ///< operands may change places where that is faster
   OutputForm results = OutputForm::kRaw32;
+  /// So many of the compiler's best mappings are timed by the recurrence, and the fastest is taken;
+  /// 0: the compiler's own measure decides (many times quicker on large layers).
+  std::size_t judged = 0;
 };
 
 /// One GEMM of a layer, or all heads, groups and steps of it, on the machine. Cycles of the engines

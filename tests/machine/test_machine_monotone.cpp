@@ -49,6 +49,7 @@ constexpr GemmKind kKinds[] = {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}
 
 MachineCostOptions options_of(const std::string& array) {
   MachineCostOptions o;
+  o.judged = 8;
   o.machine = machine_for(resolve_array(array));
   o.memory.latency = 40;
   o.memory.write_latency = 20;
