@@ -12,7 +12,7 @@ TEST_CASE("machine: under the SystemC kernel it takes the formula's cycles") {
   MemoryTiming timing;
   timing.latency = 23;
   timing.write_latency = 9;
-  timing.read_cost = 300;
+  timing.read_cost = 512;
   SimpleMemory memory(config.dw, 1 << 18, timing);
   const auto program = RandomProgram(config, 5).make(40);
   std::vector<std::uint64_t> words;

@@ -3,6 +3,7 @@
 // cpp: model/machine/exec.cpp model/machine/gather.cpp model/machine/gather_reference.cpp
 // cpp: model/machine/positions.cpp model/machine/instruction.cpp model/machine/machine_config.cpp
 // cpp: model/array_config.cpp golden/text_file.cpp
+// cpp: golden/yaml_text.cpp
 #include "model/machine/exec.hpp"
 
 #include <algorithm>

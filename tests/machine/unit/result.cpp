@@ -2,6 +2,7 @@
 //
 // cpp: model/machine/partial_sums.cpp model/machine/out_position.cpp model/machine/result.cpp
 // cpp: model/machine/machine_config.cpp model/array_config.cpp golden/text_file.cpp
+// cpp: golden/yaml_text.cpp
 // cpp: golden/requantise.cpp
 #include "model/machine/result.hpp"
 
