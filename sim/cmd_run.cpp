@@ -89,15 +89,6 @@ MemoryConfig resolve_memory(const std::string& word) {
   return load_memory_config(word);
 }
 
-void emit(const std::string& path, const std::string& content) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::cout << content;
-  } else {
-    write_file(path, content);
-  }
-}
-
 RunRequest request_from(const po::variables_map& values) {
   RunRequest out;
   out.network = make_network(text_of(values, "network"), text_of(values, "convention"));
@@ -161,14 +152,12 @@ int cmd_run(const std::vector<std::string>& args) {
   request.command = command_text("bitcycle run", args);
   const std::string csv = text_of(values, "csv");
   const std::string json = text_of(values, "json");
-  for (const std::string& path : {csv, json}) {
-    if (!path.empty() && path != "-") check_output_path(path);
-  }
-  if (csv == "-" && json == "-") throw input_error("", 0, "output", "- twice", "- once");
+  OutputPaths outputs({csv, json});
   const RunResult result = run_iteration(request);
-  emit(json, json.empty() ? "" : run_json(result));
-  emit(csv, csv.empty() ? "" : run_csv(result));
-  if (csv != "-" && json != "-") std::cout << run_text(result);
+  outputs.add(json, json.empty() ? "" : run_json(result));
+  outputs.add(csv, csv.empty() ? "" : run_csv(result));
+  outputs.commit();
+  if (!outputs.to_stdout()) std::cout << run_text(result);
   std::cout.flush();
   return result.simulated && !result.simulated->pass() ? 1 : 0;
 }
