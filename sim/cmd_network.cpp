@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -41,44 +42,23 @@ std::string usage() {
 
 po::typed_value<std::string>* free_text() { return po::value<std::string>(); }
 
-// Files or standard output, as `compare` has them.
-void check_outputs(const std::vector<std::string>& paths) {
-  int dashes = 0;
-  for (const auto& path : paths) {
-    if (path == "-") {
-      ++dashes;
-    } else if (!path.empty()) {
-      check_output_path(path);
-    }
-  }
-  if (dashes > 1) throw input_error("", 0, "output", "- more than once", "- once");
-}
-
-void emit(const std::string& path, const std::string& content) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::cout << content;
-  } else {
-    write_file(path, content);
-  }
-}
-
 std::vector<std::string> words_of(const po::variables_map& values, const char* name) {
   return values.count(name) != 0 ? values[name].as<std::vector<std::string>>()
                                  : std::vector<std::string>{};
 }
 
-// All networks of a file or the one that a name stands for.
-std::vector<Graph> graphs_of(const std::string& word) {
+// Most nodes that `validate` looks at in one file, summed over networks and conventions.
+constexpr std::uint64_t kMostValidated = 400'000;
+
+// Every network of a file, or the one that a name stands for, one after the other.
+void for_each_graph(const std::string& word, const std::function<void(const Graph&)>& visit) {
   for (const auto& network : library_networks()) {
-    if (network.name == word) return {find_graph(word)};
+    if (network.name == word) return visit(find_graph(word));
   }
   const bool chosen = word.rfind('#') != std::string::npos;
-  if (chosen || word.find('.') == std::string::npos) return {find_graph(word)};
+  if (chosen || word.find('.') == std::string::npos) return visit(find_graph(word));
   const NetworkFile file = read_network_file(word);
-  std::vector<Graph> out;
-  for (const std::string& name : file.names()) out.push_back(expand_network(file, name));
-  return out;
+  for (const std::string& name : file.names()) visit(expand_network(file, name));
 }
 
 }  // namespace
@@ -96,15 +76,17 @@ int cmd_network_list(const std::vector<std::string>& args) {
   }
   const std::string json = text_of(values, "json");
   const std::string csv = text_of(values, "csv");
-  check_outputs({json, csv});
+  OutputPaths outputs({json, csv});
   std::vector<NetworkSummary> rows;
   for (const LibraryNetwork& entry : library_networks()) {
     rows.push_back(summarise_network(find_graph(entry.name), entry.file));
   }
-  emit(json,
-       json.empty() ? "" : network_list_json(rows, command_text("bitcycle network list", args)));
-  emit(csv, csv.empty() ? "" : network_list_csv(rows));
-  if (json != "-" && csv != "-") std::cout << network_list_text(rows);
+  outputs.add(json, json.empty()
+                        ? ""
+                        : network_list_json(rows, command_text("bitcycle network list", args)));
+  outputs.add(csv, csv.empty() ? "" : network_list_csv(rows));
+  outputs.commit();
+  if (!outputs.to_stdout()) std::cout << network_list_text(rows);
   std::cout.flush();
   return 0;
 }
@@ -137,7 +119,7 @@ int cmd_network_show(const std::vector<std::string>& args) {
   if (name.empty()) throw input_error("", 0, "network show", "no network", "a name or a file");
   const std::string json = text_of(values, "json");
   const std::string csv = text_of(values, "csv");
-  check_outputs({json, csv});
+  OutputPaths outputs({json, csv});
   if (values.count("yaml") != 0) {
     for (const LibraryNetwork& entry : library_networks()) {
       if (entry.name != name) continue;
@@ -161,9 +143,10 @@ int cmd_network_show(const std::vector<std::string>& args) {
   view.every_vector_op = values.count("vector") != 0;
   view.command = command_text("bitcycle network show", args);
   const NetworkTable table = tabulate(view);
-  emit(json, json.empty() ? "" : network_json(view, table));
-  emit(csv, csv.empty() ? "" : network_csv(view, table));
-  if (json != "-" && csv != "-") std::cout << network_text(view, table);
+  outputs.add(json, json.empty() ? "" : network_json(view, table));
+  outputs.add(csv, csv.empty() ? "" : network_csv(view, table));
+  outputs.commit();
+  if (!outputs.to_stdout()) std::cout << network_text(view, table);
   std::cout.flush();
   return 0;
 }
@@ -186,7 +169,15 @@ int cmd_network_validate(const std::vector<std::string>& args) {
   if (words.empty()) throw input_error("", 0, "network validate", "no file", "network files");
   std::string out;
   for (const std::string& word : words) {
-    for (const Graph& graph : graphs_of(word)) {
+    std::uint64_t nodes = 0;
+    for_each_graph(word, [&](const Graph& graph) {
+      nodes += graph.nodes.size() * convention_names(graph).size();
+      if (nodes > kMostValidated) {
+        throw input_error(
+            word, 0, "network validate",
+            fmt::format("more than {} nodes in all networks and conventions", kMostValidated),
+            "fewer, or one network at a time: FILE.yaml#NAME");
+      }
       std::uint64_t gemms = 0;
       for (const std::string& convention : convention_names(graph)) {
         const Network network = build_network(graph, convention);
@@ -194,7 +185,7 @@ int cmd_network_validate(const std::vector<std::string>& args) {
       }
       out += fmt::format("{}: {}, {} nodes, {} conventions, {} GEMMs: good\n", word, graph.name,
                          graph.nodes.size(), convention_names(graph).size(), gemms);
-    }
+    });
   }
   std::cout << out << std::flush;
   return 0;

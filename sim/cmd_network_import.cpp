@@ -163,9 +163,13 @@ int cmd_network_import(const std::vector<std::string>& args) {
                                              : std::vector<std::string>{};
   const std::string out = text_of(values, "out");
   const std::string json = text_of(values, "json");
-  if (out == "-" && json == "-") throw input_error("", 0, "output", "- more than once", "- once");
+  OutputPaths outputs({out, json});
   for (const auto& path : {out, json}) {
-    if (!path.empty() && path != "-") check_output_path(path);
+    for (const auto& file : files) {
+      if (!path.empty() && path != "-" && canonical_path(path) == canonical_path(file)) {
+        throw input_error(path, 0, "network import", "input and output in one file", "two files");
+      }
+    }
   }
   const ImportedNetwork imported = import_network(files, options);
   check_format_options(values, imported.format);
@@ -176,20 +180,10 @@ int cmd_network_import(const std::vector<std::string>& args) {
   view.command = command_text("bitcycle network import", args);
   const NetworkTable table = tabulate(view);
   const std::string yaml = out.empty() ? "" : checked_yaml(imported.graph, view.network);
-  if (!json.empty()) {
-    const std::string text = json_text(imported, view, table);
-    if (json == "-") {
-      std::cout << text;
-    } else {
-      write_file(json, text);
-    }
-  }
-  if (out == "-") {
-    std::cout << yaml;
-  } else if (!out.empty()) {
-    write_file(out, yaml);
-  }
-  if (out != "-" && json != "-") {
+  outputs.add(json, json.empty() ? "" : json_text(imported, view, table));
+  outputs.add(out, yaml);
+  outputs.commit();
+  if (!outputs.to_stdout()) {
     std::cout << "Read as " << to_string(imported.format) << "\n\n"
               << network_text(view, table) << "\n"
               << operator_text(imported);

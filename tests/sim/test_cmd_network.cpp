@@ -216,3 +216,27 @@ TEST_CASE("network refuses wrong use in one line", "[cmd][network]") {
 }
 
 }  // namespace
+
+TEST_CASE("network show refuses two outputs in one file") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out";
+  CHECK_THAT(refusal({"show", "resnet8-cifar10", "--csv", out, "--json", out}),
+             Contains("each once"));
+  CHECK_FALSE(std::ifstream(out).is_open());
+}
+
+TEST_CASE("network validate bounds the work that one small file can ask for") {
+  const TemporaryFolder folder;
+  std::string conventions;
+  for (int i = 0; i < 50; ++i) conventions += "  c" + std::to_string(i) + ": {fp32: fc}\n";
+  const std::string head = "network: x\nconventions:\n" + conventions;
+  const std::string nodes = "nodes:\n  - input: {channels: 3}\n";
+  const auto file = [&](int times) {
+    return head + nodes + "  - repeat: {times: " + std::to_string(times) +
+           "}\n    nodes: [softmax]\n  - dense: {name: fc, channels: 3}\n";
+  };
+  // Fifty conventions and `all`: 51 x (times + 2) nodes.
+  CHECK_THAT(refusal({"validate", write(folder, "big.yaml", file(8000))}),
+             Contains("more than 400000 nodes in all networks and conventions"));
+  CHECK_THAT(run({"validate", write(folder, "small.yaml", file(10))}), Contains("good"));
+}

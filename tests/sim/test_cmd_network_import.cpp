@@ -102,3 +102,17 @@ TEST_CASE("network import refuses wrong use and writes nothing then") {
              Contains("--dim length=N"));
   CHECK_FALSE(std::filesystem::exists(out));
 }
+
+TEST_CASE(
+    "network import does not write over the file that it reads, nor one output over another") {
+  const TemporaryFolder folder;
+  const std::string in = folder / "net.csv", text = "Layer, M, N, K,\nG, 10, 20, 30,\n";
+  std::ofstream(in) << text;
+  const std::string same = folder.path() + "/./net.csv";
+  CHECK_THAT(refusal({"import", in, "--out", same}), Contains("input and output in one file"));
+  CHECK_THAT(refusal({"import", in, "--json", in}), Contains("input and output in one file"));
+  CHECK(read_file(in) == text);
+  const std::string out = folder / "net.yaml";
+  CHECK_THAT(refusal({"import", in, "--out", out, "--json", out}), Contains("each once"));
+  CHECK_FALSE(std::filesystem::exists(out));
+}
