@@ -258,7 +258,8 @@ int cmd_verilate(const std::vector<std::string>& args) {
     text << options;
     fmt::print(
         "Usage: bitcycle verilate --arch NAME|FILE --out FILE.so [options]\n\n"
-        "Verilates the RTL of an array (or machine) ahead of time. The other commands do so by themselves, "
+        "Verilates the RTL of an array (or machine) ahead of time. The other commands do so by "
+        "themselves, "
         "into a cache.\n\nExample:\n"
         "  bitcycle verilate --arch ci-1x1-s4 --flavour wave --out array.so\n\n{}",
         text.str());

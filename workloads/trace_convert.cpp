@@ -82,14 +82,18 @@ void expand_trace(TraceReader& reader, const TraceLayers& layers, TraceSink& sin
                   std::uint64_t most) {
   std::uint64_t records = 0;
   walk_trace(reader, layers, [&](std::uint64_t from, std::uint64_t to, const auto& held) {
+    std::uint64_t known = 0;
+    for (const auto& one : held) known += one.known ? 1 : 0;
+    if (known == 0) return;
+    // Before the first record of these iterations is written: there may be 2^53 of them.
+    if (to - from > (most - records) / known) {
+      throw input_error(reader.name(), 0, "expanded trace", fmt::format("over {} records", most),
+                        "a larger --most, or no --expand");
+    }
+    records += known * (to - from);
     for (std::uint64_t t = from; t < to; ++t) {
       for (std::size_t i = 0; i < held.size(); ++i) {
         if (!held[i].known) continue;
-        if (++records > most) {
-          throw input_error(reader.name(), 0, "expanded trace",
-                            fmt::format("over {} records", most),
-                            "a larger --most, or no --expand");
-        }
         TraceRecord record;
         record.start = t;
         record.end = t + 1;

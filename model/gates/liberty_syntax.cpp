@@ -15,7 +15,7 @@ namespace {
 // A cell library nests five or six deep; more is no Liberty and would exhaust the stack.
 constexpr int kDeepest = 64;
 // The largest foundry libraries are some hundred MB; a bomb is stopped before memory is.
-constexpr std::size_t kLargest = std::size_t{2} << 30;
+constexpr std::size_t kLargest = std::size_t{1} << 28;
 
 class Parser {
  public:
@@ -258,7 +258,7 @@ std::string read_maybe_gzipped(const std::string& path) {
     out.append(block.data(), static_cast<std::size_t>(got));
     if (out.size() > kLargest) {
       gzclose(file);
-      throw input_error(path, 0, "file", "more than 2 GB of text", allowed);
+      throw input_error(path, 0, "file", "more than 256 MiB of text", allowed);
     }
   }
   int code = Z_OK;

@@ -38,7 +38,11 @@ TEST_CASE("machine: under the SystemC kernel it takes the formula's cycles") {
   // The kernel goes on where it paused.
   WordList again(words);
   const MachineRun second = bench.run(again, 10'000'000);
-  CHECK(second.cycles == run.cycles);
+  // (tokens that the first run left over make waits shorter)
+  CHECK_FALSE(second.timed_out);
+  CHECK(second.cycles <= run.cycles);
+  CHECK(second.read_beats == run.read_beats);
+  CHECK(second.write_beats == run.write_beats);
 }
 
 }  // namespace bitcycle

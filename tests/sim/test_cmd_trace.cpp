@@ -128,6 +128,12 @@ TEST_CASE("trace refuses wrong use", "[cmd]") {
   refused({"convert", path, folder.path() + "/./x.jsonl"}, "one file");
   refused({"convert", path, folder / "y.jsonl", "--expand", "--compress"}, "one of them");
   refused({"convert", path, folder / "y.jsonl", "--expand", "--most", "9"}, "over 9 records");
+  // Refused before the first of 2^53 records, not after gigabytes.
+  std::ofstream(folder / "long.jsonl") << "{\"bitcycle_trace\":1,\"iterations\":9007199254740992}\n"
+                                          "{\"t\":0,\"b\":3,\"g\":6}\n{\"end\":1}\n";
+  refused({"convert", folder / "long.jsonl", folder / "y.jsonl", "--expand"},
+          "over 100000000 records");
+  std::filesystem::remove(folder / "long.jsonl");
   refused({"convert", path, folder / "y.jsonl", "--iterations", "9"}, "a list as input");
   std::ofstream(folder / "l.csv") << "0,3,8\n";
   refused({"convert", folder / "l.csv", folder / "y.jsonl"}, "--iterations: found nothing");
