@@ -189,15 +189,6 @@ FetchBox fetch_box(const GemmProblem& problem, const std::vector<GemmPart>& part
   return box;
 }
 
-std::size_t BoxCache::Hash::operator()(const Key& key) const {
-  std::uint64_t h = 0xCBF29CE484222325ULL;
-  for (const std::int64_t part : key) {
-    h = (h ^ static_cast<std::uint64_t>(part)) * 0x100000001B3ULL;
-    h ^= h >> 29U;
-  }
-  return h;
-}
-
 BoxTotals* BoxCache::find(const Key& key) {
   const auto it = totals_.find(key);
   return it == totals_.end() ? nullptr : &it->second;
