@@ -135,7 +135,8 @@ std::vector<std::string> assumptions(const RunResult& r) {
   if (r.request.dram) {
     out.emplace_back(
         "Cycles on a DRAM have no closed form: the table is the lower bound (every access hits, "
-        "writes leave at the bus's rate even above the DRAM's peak), the upper bound is below it.");
+        "reads and writes share the channels, refresh; waiting for a channel counts as wait for "
+        "fetch), the upper bound is below it.");
   } else {
     out.emplace_back("Cycles are exact on this memory: RTL, model and formula agree.");
   }

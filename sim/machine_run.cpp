@@ -10,6 +10,7 @@
 #include "golden/error.hpp"
 #include "golden/training.hpp"
 #include "model/machine/layer_data.hpp"
+#include "sim/memory_choice.hpp"
 #include "sim/rtl_library.hpp"
 
 namespace bitcycle {
@@ -196,6 +197,11 @@ RunResult run_iteration(const RunRequest& request) {
   MachineCost cost(request.options);
   out.iteration = cost.iteration(network, request.batch, request.bits);
   if (request.dram) {
+    out.iteration.gemm_cycles = 0;
+    for (MachineGemm& g : out.iteration.gemms) {
+      share_channels(g, *request.dram);
+      out.iteration.gemm_cycles += g.cycles;
+    }
     MachineCostOptions slow = request.options;
     slow.planned_for = request.options.memory;  // the same instructions
     slow.memory = request.dram->upper;

@@ -93,6 +93,31 @@ TEST_CASE("machine run: heads of an attention product run, real values and sums"
   CHECK(result.simulated->cycles == result.iteration.gemm_cycles);
 }
 
+TEST_CASE("machine run: on a DRAM no GEMM moves its data faster than the channel can") {
+  RunRequest r = request("serial-1x1", "formula");
+  r.memory = resolve_memory("ddr4-3200");
+  const int dw = r.options.machine.dw;
+  const MemoryView view = view_memory(r.memory, dw, 1e9, "--clock");
+  r.options.memory = view.timing;
+  r.dram = view.dram;
+  r.batch = 64;
+  const RunResult result = run_iteration(r);
+  std::uint64_t total = 0, held_back = 0;
+  MachineCost alone(r.options);
+  for (const MachineGemm& g : result.iteration.gemms) {
+    const auto bytes = static_cast<double>(g.first_bits + g.second_bits + g.result_bits) / 8;
+    CHECK(static_cast<double>(g.cycles) >= bytes / 25.6);
+    CHECK(g.cycles == g.array_cycles + g.set_up + g.wait_fetch + g.wait_store + g.lead);
+    for (const EngineCycles& e : g.engines) CHECK(e.total() == g.cycles);
+    total += g.cycles;
+    held_back +=
+        g.cycles > alone.gemm(r.network, g.layer, g.kind, r.batch, r.bits, g.mask).cycles ? 1 : 0;
+  }
+  CHECK(total == result.iteration.gemm_cycles);
+  CHECK(held_back > 0);
+  CHECK(result.upper_cycles > result.iteration.cycles());
+}
+
 TEST_CASE("machine run: other cycles than the table's do not pass") {
   SimulatedRun run;
   run.cycles = run.table_cycles = 100;
