@@ -237,6 +237,7 @@ std::string run_text(const RunResult& r) {
     row(all);
     out += "\n" + vector.render();
   }
+  if (!r.warning.empty()) out += "\n" + wrap_text("warning: " + r.warning, 110, 2) + "\n";
 
   if (!q.layer.empty()) {
     out += "\n";
@@ -361,6 +362,7 @@ std::string run_json(const RunResult& r) {
                         {"mismatch", s.mismatch},
                         {"pass", s.pass()}};
   }
+  if (!r.warning.empty()) out["warning"] = r.warning;
   for (const std::string& line : assumptions(r)) out["assumptions"].push_back(line);
   return out.dump(2) + "\n";
 }

@@ -217,6 +217,12 @@ RunResult run_iteration(const RunRequest& request) {
                                                   writes / access + 1) +
                        out.upper->vector_cycles;
   }
+  VectorOptions vector;
+  vector.unit = request.options.vector;
+  vector.result_bits = request.options.results == OutputForm::kRaw48 ? 48 : 32;
+  out.warning = fp32_warning(network, request.batch,
+                             {std::max(request.bits.a, request.bits.w), request.bits.g}, vector,
+                             static_cast<double>(out.iteration.cycles()));
   if (request.engine != "formula") {
     if (request.dram) {
       throw input_error("", 0, "--memory", "a DRAM with --engine " + request.engine,

@@ -53,6 +53,7 @@ struct RunResult {
   /// Precision switch: bits that change how weights are stored are requantised in any case, so a
   /// switch costs no more than what is listed here.
   std::uint64_t switch_cycles = 0;
+  std::string warning;  ///< FP32 work that dominates; "" if none
   std::optional<SimulatedRun> simulated;
 };
 

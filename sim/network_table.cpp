@@ -271,6 +271,10 @@ std::string network_json(const NetworkView& view, const NetworkTable& table) {
     entry["elements_in"] = op.elements_in;
     entry["elements_out"] = op.elements_out;
     entry["indices"] = op.indices;
+    if (op.backward_in && op.backward_out) {
+      entry["backward_in"] = *op.backward_in;
+      entry["backward_out"] = *op.backward_out;
+    }
     entry["parameters"] = op.parameters;
     entry["forward_ops"] = op.forward_ops;
     entry["backward_ops"] = op.backward_ops;
