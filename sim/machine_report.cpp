@@ -82,12 +82,7 @@ Scale scale_of(double largest) {
   return largest < 1e6 ? Scale{1e3, "k"} : largest < 1e10 ? Scale{1e6, "M"} : Scale{1e9, "G"};
 }
 
-// Head and tail of a long name, so that rows fit a terminal; CSV and JSON have it whole.
-std::string short_name(const std::string& name) {
-  constexpr std::size_t kMost = 30, kTail = 16;
-  if (name.size() <= kMost) return name;
-  return name.substr(0, kMost - kTail - 2) + ".." + name.substr(name.size() - kTail);
-}
+constexpr std::size_t kName = 26;  // so that rows fit a terminal; CSV and JSON have names whole
 
 double kib(int beats, int dw) { return static_cast<double>(beats) * dw / 8192; }
 
@@ -175,7 +170,7 @@ std::string run_text(const RunResult& r) {
   table.add_column(fmt::format("written\n{}bit", moved.prefix));
   table.add_column("MAC per\nbyte");
   table.add_column("of\nroof %");
-  table.add_column("bound", TextTable::Align::kLeft);
+  table.add_column("roofline", TextTable::Align::kLeft);
   table.add_column("lanes\nuseful %");
   // Fewer digits after the point where there are many before it.
   const int digits = static_cast<double>(most) < 100 * moved.divisor ? 3 : 1;
@@ -185,16 +180,16 @@ std::string run_text(const RunResult& r) {
   std::size_t last = ~std::size_t{0};
   for (const MachineGemm& g : r.iteration.gemms) {
     const Roofline roof = roofline(g, q.options);
-    table.add_row({g.layer != last ? short_name(q.network.layers[g.layer].name) : "", kind_text(g),
-                   fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
-                   percent(share(g.cycles, r.iteration.gemm_cycles)),
-                   percent(share(g.steady, g.cycles)),
-                   percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
-                   percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
-                   percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
-                   moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
-                   percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
-                   percent(share(g.macs_useful, g.macs_padded))});
+    table.add_row(
+        {g.layer != last ? short_text(q.network.layers[g.layer].name, kName) : "", kind_text(g),
+         fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
+         percent(share(g.cycles, r.iteration.gemm_cycles)), percent(share(g.steady, g.cycles)),
+         percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
+         percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
+         percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
+         moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
+         percent(roof.roof == 0 ? 0 : roof.attained / roof.roof),
+         fmt::format("{} bound", roof.bound), percent(share(g.macs_useful, g.macs_padded))});
     last = g.layer;
   }
   out += table.render();

@@ -36,8 +36,8 @@ MemoryView view_memory(const MemoryConfig& memory, int dw, double clock_hz,
   if (!memory.is_dram) return {memory.timing(dw), std::nullopt};
   const double period = 1e12 / clock_hz;
   if (!(period >= 1 && period <= 1e9)) {
-    throw input_error("", 0, clock_field, fmt::format("{:g} Hz", clock_hz),
-                      "1e3 to 1e12 Hz with a DRAM");
+    throw input_error("", 0, clock_field, fmt::format("{:g} MHz", clock_hz / 1e6),
+                      "0.001 to 1e6 MHz with a DRAM");
   }
   MemoryView out;
   out.dram = dram_timing_bounds(memory.dram, dw, static_cast<int>(std::lround(period)), 1);

@@ -100,6 +100,17 @@ void schedule_refused(const Args& args, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("two networks of one name are refused: their rows could not be told apart", "[cmd]") {
+  const Folder folder;
+  for (const char* file : {"a.yaml", "b.yaml"}) {
+    std::ofstream(folder.file(file))
+        << "network: same\nnodes:\n  - input: {channels: 8}\n"
+        << "  - dense: {name: fc, channels: " << (file[0] - 'a' + 4) << "}\n";
+  }
+  const std::string both = folder.file("a.yaml") + "," + folder.file("b.yaml");
+  refused({"--network", both, "--convention", "all", "--schedules", "CR"}, "both named 'same'");
+}
+
 TEST_CASE("compare refuses wrong options", "[cmd]") {
   refused({"--schedules", "CRR"}, "did you mean 'RR'?");
   refused({"--schedule", "CR"}, "did you mean '--schedules'?");
