@@ -23,16 +23,16 @@ std::string canonical_path(const std::string& path) {
 
 namespace {
 
-// canonical_path, also through a link to a file that is not there yet.
+// canonical_path, also through a link to a file that is not there yet; "" for links in a circle.
 std::string behind_links(std::string path) {
   constexpr int kMostLinks = 40;  // as the system's
   std::error_code failed;
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, failed); ++i) {
     const std::filesystem::path to = std::filesystem::read_symlink(path, failed);
     if (failed) break;
-    path = (std::filesystem::path(path).parent_path() / to).string();  // "/" stays an absolute one
+    path = (std::filesystem::path(path).parent_path() / to).string();  // an absolute one as it is
   }
-  return canonical_path(path);
+  return std::filesystem::is_symlink(path, failed) ? "" : canonical_path(path);
 }
 
 }  // namespace
@@ -45,6 +45,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (!device) {
     // The file behind a link is replaced, not the link: beside it, for it may lie on another disk.
     target_ = behind_links(path);
+    if (target_.empty()) fail("links in a circle");
     temporary_ = temporary_beside(target_);
   }
   file_ = std::fopen((device ? path : temporary_).c_str(), "wb");
