@@ -39,7 +39,7 @@ std::vector<std::int32_t> random_codes(std::uint64_t count, int bits, std::uint6
 
 class Simulation {
  public:
-  Simulation(const RunRequest& request, SimulatedRun& out) : request_(request), out_(out) {
+  Simulation(const RunRequest& request, SimulatedRun& out) : out_(out) {
     const MachineConfig& config = request.options.machine;
     if (request.engine == "rtl") {
       auto pair = std::make_unique<LockstepMachine>(
@@ -89,7 +89,7 @@ class Simulation {
   template <class Run>
   ConvSums judge(const std::string& label, bool second_sums, const ConvSums& want, Run&& run) {
     if (!out_.mismatch.empty()) return want;
-    const ConvSums got = run();
+    ConvSums got = run();
     if (pair_ != nullptr && pair_->mismatch()) {
       const Mismatch& m = *pair_->mismatch();
       out_.mismatch = fmt::format("{}: cycle {}, {}: RTL {}, model {}", label, m.cycle, m.signal,
@@ -102,7 +102,6 @@ class Simulation {
     return got;
   }
 
-  const RunRequest& request_;
   SimulatedRun& out_;
   std::unique_ptr<Machine> machine_;
   LockstepMachine* pair_ = nullptr;

@@ -61,7 +61,7 @@ constexpr std::size_t kName = 26, kGemms = 22;
 
 // Phases that do not fit are left out.
 std::string gemms_cell(const LayerRow& row, GemmKind kind) {
-  const std::string text = gemms_text(row, kind);
+  std::string text = gemms_text(row, kind);
   if (text.size() <= kGemms) return text;
   const auto cut = text.find_last_of(";+", kGemms - 3);
   return text.substr(0, cut == std::string::npos ? kGemms - 3 : cut) + " ..";

@@ -78,7 +78,7 @@ std::string error_of(Command command, const Args& args) {
   try {
     command(args);
   } catch (const InputError& e) {
-    const std::string text = e.what();
+    std::string text = e.what();
     CHECK(text.find('\n') == std::string::npos);
     CHECK(capture.text().empty());
     return text;

@@ -40,7 +40,7 @@ std::string refusal(Command command, const Args& args) {
   try {
     output_of(command, args);
   } catch (const InputError& e) {
-    const std::string text = e.what();
+    std::string text = e.what();
     CHECK(text.find('\n') == std::string::npos);
     return text;
   }
