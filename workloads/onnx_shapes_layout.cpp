@@ -139,7 +139,8 @@ OnnxShapes::Shape OnnxShapes::slice(const OnnxNode& node) const {
   std::vector<std::int64_t> axes;
   std::vector<std::int64_t> steps(starts->size(), 1);
   for (std::size_t i = 0; i < starts->size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-  for (auto& [list, name, place] : {std::tuple(&axes, "axes", 3), std::tuple(&steps, "steps", 4)}) {
+  for (const auto& [list, name, place] :
+       {std::tuple(&axes, "axes", 3), std::tuple(&steps, "steps", 4)}) {
     const auto given = numbers(node, name, static_cast<std::size_t>(place));
     if (given) *list = *given;
     if (!given && has_input(node, static_cast<std::size_t>(place))) return std::nullopt;
