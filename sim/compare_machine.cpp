@@ -92,7 +92,8 @@ void CompareMachine::add_gemm(Sums& sums, const CompareWorkload& workload, std::
   const std::uint64_t batch = workload.workload.batch;
   for (const bool mask : {false, true}) {
     if (mask && !needs_mask(workload.network.layers[layer], kind)) continue;
-    const MachineGemm g = cost_->gemm(workload.network, layer, kind, batch, bits, mask);
+    MachineGemm g = cost_->gemm(workload.network, layer, kind, batch, bits, mask);
+    if (dram_) share_channels(g, *dram_);
     Sums one;
     one.gemm = g.cycles;
     one.compute = g.steady;

@@ -142,9 +142,19 @@ class Collector {
     if (options_.networks.empty()) {
       throw input_error("", 0, "--network", "nothing", join(network_names()));
     }
+    std::vector<std::string> out_names;
     for (const auto& name : options_.networks) {
       const Network network = make_network(name, options_.convention);
-      place_of(network, options_.batch.value_or(network.batch), network.convention, name);
+      for (std::size_t i = 0; i < out_.size(); ++i) {
+        if (out_[i].network.name != network.name || out_names[i] == name) continue;
+        throw input_error(
+            "", 0, "--network",
+            fmt::format("'{}' and '{}', both named '{}'", out_names[i], name, network.name),
+            "different names (key 'network' in the file)");
+      }
+      const std::size_t place =
+          place_of(network, options_.batch.value_or(network.batch), network.convention, name);
+      if (place == out_names.size()) out_names.push_back(name);
     }
   }
 

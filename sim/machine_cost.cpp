@@ -198,10 +198,6 @@ bool needs_mask(const Layer& layer, GemmKind kind) {
   return padded;
 }
 
-namespace {
-
-// The masked product of a convolution: ones of one bit in place of the image (one image is enough
-// for Y and dX, one channel for dW).
 void make_mask(LayerJob& job) {
   ConvJob& j = job.conv;
   if (j.pass == ConvPass::kDw) {
@@ -216,8 +212,6 @@ void make_mask(LayerJob& job) {
   job.repeats = 1;
   job.key = key_of(j, 1);
 }
-
-}  // namespace
 
 MachineCost::MachineCost(const MachineCostOptions& options) : options_(options) {
   options_.machine.validate();

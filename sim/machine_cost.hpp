@@ -127,4 +127,8 @@ CompileOptions compile_options(const MachineCostOptions& options);
 /// Whether the zero-point terms of a layer's GEMM need a masked product.
 bool needs_mask(const Layer& layer, GemmKind kind);
 
+/// Turns a convolution's job into its masked product: ones of one bit in place of the image (one
+/// image is enough for Y and dX, one channel for dW).
+void make_mask(LayerJob& job);
+
 }  // namespace bitcycle

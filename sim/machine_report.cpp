@@ -82,12 +82,7 @@ Scale scale_of(double largest) {
   return largest < 1e6 ? Scale{1e3, "k"} : largest < 1e10 ? Scale{1e6, "M"} : Scale{1e9, "G"};
 }
 
-// Head and tail of a long name, so that rows fit a terminal; CSV and JSON have it whole.
-std::string short_name(const std::string& name) {
-  constexpr std::size_t kMost = 30, kTail = 16;
-  if (name.size() <= kMost) return name;
-  return name.substr(0, kMost - kTail - 2) + ".." + name.substr(name.size() - kTail);
-}
+constexpr std::size_t kName = 26;  // so that rows fit a terminal; CSV and JSON have names whole
 
 double kib(int beats, int dw) { return static_cast<double>(beats) * dw / 8192; }
 
@@ -135,17 +130,10 @@ std::vector<std::string> assumptions(const RunResult& r) {
   if (r.request.dram) {
     out.emplace_back(
         "Cycles on a DRAM have no closed form: the table is the lower bound (every access hits, "
-        "writes leave at the bus's rate even above the DRAM's peak), the upper bound is below it.");
+        "reads and writes share the channels, refresh; waiting for a channel counts as wait for "
+        "fetch), the upper bound is below it.");
   } else {
     out.emplace_back("Cycles are exact on this memory: RTL, model and formula agree.");
-  }
-  if (r.simulated) {
-    out.emplace_back(
-        "Simulated products run as one plan each; where the table's product is expanded by the "
-        "host "
-        "or cut into several plans, their cycles differ, and are compared with the formula's of "
-        "the "
-        "plan that ran.");
   }
   return out;
 }
@@ -182,7 +170,7 @@ std::string run_text(const RunResult& r) {
   table.add_column(fmt::format("written\n{}bit", moved.prefix));
   table.add_column("MAC per\nbyte");
   table.add_column("of\nroof %");
-  table.add_column("bound", TextTable::Align::kLeft);
+  table.add_column("roofline", TextTable::Align::kLeft);
   table.add_column("lanes\nuseful %");
   // Fewer digits after the point where there are many before it.
   const int digits = static_cast<double>(most) < 100 * moved.divisor ? 3 : 1;
@@ -192,16 +180,16 @@ std::string run_text(const RunResult& r) {
   std::size_t last = ~std::size_t{0};
   for (const MachineGemm& g : r.iteration.gemms) {
     const Roofline roof = roofline(g, q.options);
-    table.add_row({g.layer != last ? short_name(q.network.layers[g.layer].name) : "", kind_text(g),
-                   fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
-                   percent(share(g.cycles, r.iteration.gemm_cycles)),
-                   percent(share(g.steady, g.cycles)),
-                   percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
-                   percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
-                   percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
-                   moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
-                   percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
-                   percent(share(g.macs_useful, g.macs_padded))});
+    table.add_row(
+        {g.layer != last ? short_text(q.network.layers[g.layer].name, kName) : "", kind_text(g),
+         fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
+         percent(share(g.cycles, r.iteration.gemm_cycles)), percent(share(g.steady, g.cycles)),
+         percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
+         percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
+         percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
+         moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
+         percent(roof.roof == 0 ? 0 : roof.attained / roof.roof),
+         fmt::format("{} bound", roof.bound), percent(share(g.macs_useful, g.macs_padded))});
     last = g.layer;
   }
   out += table.render();
@@ -244,6 +232,7 @@ std::string run_text(const RunResult& r) {
     row(all);
     out += "\n" + vector.render();
   }
+  if (!r.warning.empty()) out += "\n" + wrap_text("warning: " + r.warning, 110, 2) + "\n";
 
   if (!q.layer.empty()) {
     out += "\n";
@@ -256,10 +245,10 @@ std::string run_text(const RunResult& r) {
   if (r.simulated) {
     const SimulatedRun& s = *r.simulated;
     out += fmt::format(
-        "\n{}: {} products, {}\n  {} cycles simulated in {}; results wrong in {} products; cycles, "
-        "counters or traffic unlike the formula's in {}\n",
+        "\n{}: {} products, {}\n  {} cycles simulated in {}, {} in the table; results wrong in {} "
+        "products; cycles, counters or traffic unlike the formula's in {}\n",
         s.engine == "rtl" ? "RTL and model in lockstep" : "model under SystemC", s.products.size(),
-        s.values, s.cycles, duration_text(s.seconds), s.wrong, s.inexact);
+        s.values, s.cycles, duration_text(s.seconds), s.table_cycles, s.wrong, s.inexact);
     if (!s.mismatch.empty()) out += "  first difference of RTL and model: " + s.mismatch + "\n";
     out += s.pass() ? "  PASS\n" : "  FAIL\n";
   }
@@ -358,11 +347,17 @@ std::string run_json(const RunResult& r) {
   }
   if (r.simulated) {
     const SimulatedRun& s = *r.simulated;
-    out["simulated"] = {{"engine", s.engine},     {"values", s.values},
-                        {"cycles", s.cycles},     {"products", s.products.size()},
-                        {"wrong", s.wrong},       {"inexact", s.inexact},
-                        {"mismatch", s.mismatch}, {"pass", s.pass()}};
+    out["simulated"] = {{"engine", s.engine},
+                        {"values", s.values},
+                        {"cycles", s.cycles},
+                        {"table_cycles", s.table_cycles},
+                        {"products", s.products.size()},
+                        {"wrong", s.wrong},
+                        {"inexact", s.inexact},
+                        {"mismatch", s.mismatch},
+                        {"pass", s.pass()}};
   }
+  if (!r.warning.empty()) out["warning"] = r.warning;
   for (const std::string& line : assumptions(r)) out["assumptions"].push_back(line);
   return out.dump(2) + "\n";
 }

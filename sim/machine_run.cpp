@@ -9,6 +9,8 @@
 #include "golden/counter_random.hpp"
 #include "golden/error.hpp"
 #include "golden/training.hpp"
+#include "model/machine/layer_data.hpp"
+#include "sim/memory_choice.hpp"
 #include "sim/rtl_library.hpp"
 
 namespace bitcycle {
@@ -37,7 +39,7 @@ std::vector<std::int32_t> random_codes(std::uint64_t count, int bits, std::uint6
 
 class Simulation {
  public:
-  Simulation(const RunRequest& request, SimulatedRun& out) : request_(request), out_(out) {
+  Simulation(const RunRequest& request, SimulatedRun& out) : out_(out) {
     const MachineConfig& config = request.options.machine;
     if (request.engine == "rtl") {
       auto pair = std::make_unique<LockstepMachine>(
@@ -51,24 +53,24 @@ class Simulation {
                                                 compile_options(request.options),
                                                 request.engine == "systemc");
     backend_->results = request.options.results;
+    backend_->lowering = request.options.lowering;
     backend_->stop = [this] { return pair_ != nullptr && pair_->mismatch().has_value(); };
   }
 
+  // A product of the golden trainer: on the machine if RTL and model still agree.
   ConvSums run(const ConvRequest& request) {
-    const ConvSums want = golden_backend(request);
-    if (!out_.mismatch.empty()) return want;
-    const ConvSums got = backend_->run(request);
-    if (pair_ != nullptr && pair_->mismatch()) {
-      const Mismatch& m = *pair_->mismatch();
-      out_.mismatch = fmt::format("{}: cycle {}, {}: RTL {}, model {}", request.label, m.cycle,
-                                  m.signal, m.rtl, m.model);
-      return want;
-    }
-    const bool sums =
-        got.sum_a == want.sum_a && (request.pass == ConvPass::kDx || got.sum_w == want.sum_w);
-    if (got.value != want.value || !sums) ++out_.wrong;
-    if (!backend_->products().back().exact()) ++out_.inexact;
-    return got;
+    return judge(request.label, request.pass != ConvPass::kDx, golden_backend(request),
+                 [&] { return backend_->run(request); });
+  }
+
+  // A product of the table with random codes.
+  void run(const std::string& label, const LayerJob& job, const std::vector<std::int32_t>& first,
+           const std::vector<std::int32_t>& second) {
+    const ConvJob& c = job.conv;
+    judge(label, !job.is_conv || c.pass != ConvPass::kDx,
+          job.is_conv ? golden_conv(c.pass, c.shape, first, second)
+                      : golden_matmul(job.matmul, first, second),
+          [&] { return backend_->run(label, job, first, second); });
   }
 
   void finish() {
@@ -84,17 +86,63 @@ class Simulation {
   }
 
  private:
-  const RunRequest& request_;
+  template <class Run>
+  ConvSums judge(const std::string& label, bool second_sums, const ConvSums& want, Run&& run) {
+    if (!out_.mismatch.empty()) return want;
+    ConvSums got = run();
+    if (pair_ != nullptr && pair_->mismatch()) {
+      const Mismatch& m = *pair_->mismatch();
+      out_.mismatch = fmt::format("{}: cycle {}, {}: RTL {}, model {}", label, m.cycle, m.signal,
+                                  m.rtl, m.model);
+      return want;
+    }
+    const bool sums = got.sum_a == want.sum_a && (!second_sums || got.sum_w == want.sum_w);
+    if (got.value != want.value || !sums) ++out_.wrong;
+    if (!backend_->products().back().exact()) ++out_.inexact;
+    return got;
+  }
+
   SimulatedRun& out_;
   std::unique_ptr<Machine> machine_;
   LockstepMachine* pair_ = nullptr;
   std::unique_ptr<MachineBackend> backend_;
 };
 
+// Operands of a product: random codes, ones where a mask stands.
+void run_random(const RunRequest& request, const MachineGemm& gemm, Simulation& simulation,
+                std::uint64_t& tensor) {
+  const Layer& layer = request.network.layers[gemm.layer];
+  LayerJob job = layer_job(layer, gemm.kind, request.batch, request.bits, request.options);
+  const std::uint64_t repeats = gemm.repeats;
+  if (gemm.mask) make_mask(job);
+  const ConvShape& s = job.conv.shape;
+  const MatmulJob& m = job.matmul;
+  const bool forward = job.conv.pass == ConvPass::kForward;
+  const bool dw = job.conv.pass == ConvPass::kDw;
+  const std::uint64_t first_size = !job.is_conv ? m.batch * m.m * m.k
+                                   : forward    ? s.x_size()
+                                                : s.y_size();
+  const std::uint64_t second_size = !job.is_conv ? m.batch * m.n * m.k
+                                    : dw         ? s.x_size()
+                                                 : s.w_size();
+  for (std::uint64_t i = 0; i < repeats; ++i) {
+    auto first = random_codes(first_size, gemm.first.bits, request.seed, tensor++);
+    auto second = random_codes(second_size, gemm.second.bits, request.seed, tensor++);
+    if (gemm.mask) {
+      auto& ones = dw ? second : first;
+      std::fill(ones.begin(), ones.end(), 1);
+    }
+    simulation.run(
+        fmt::format("{} {}{}", layer.name, to_string(gemm.kind), gemm.mask ? " mask" : ""), job,
+        first, second);
+  }
+}
+
 // A real training step where the golden trainer knows the network, else random codes.
-SimulatedRun simulate(const RunRequest& request) {
+SimulatedRun simulate(const RunRequest& request, const MachineIteration& table) {
   SimulatedRun out;
   out.engine = request.engine;
+  out.table_cycles = table.gemm_cycles;
   const auto begin = std::chrono::steady_clock::now();
   Simulation simulation(request, out);
   const int blocks = request.layer.empty() && request.bits.a == request.bits.w
@@ -114,34 +162,7 @@ SimulatedRun simulate(const RunRequest& request) {
   } else {
     out.values = "uniform random codes";
     std::uint64_t tensor = 0;
-    for (std::size_t i = 0; i < request.network.layers.size(); ++i) {
-      const Layer& layer = request.network.layers[i];
-      if (!layer.quantised || (!request.layer.empty() && layer.name != request.layer)) continue;
-      for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
-        const LayerJob job = layer_job(layer, kind, request.batch, request.bits, request.options);
-        if (!job.is_conv || layer.kind != LayerKind::kWeight) {
-          throw input_error("", 0, "--engine " + request.engine,
-                            "layer '" + layer.name + "', no convolution or dense layer",
-                            "convolutions and dense layers; choose them with --layer");
-        }
-        const ConvShape& s = job.conv.shape;
-        const bool dw = job.conv.pass == ConvPass::kDw;
-        const bool forward = job.conv.pass == ConvPass::kForward;
-        const auto first = random_codes(forward ? s.x_size() : s.y_size(), job.conv.first.bits,
-                                        request.seed, tensor++);
-        const auto second = random_codes(dw ? s.x_size() : s.w_size(), job.conv.second.bits,
-                                         request.seed, tensor++);
-        ConvRequest r;
-        r.label = layer.name + " " + to_string(kind);
-        r.pass = job.conv.pass;
-        r.shape = s;
-        r.first_bits = job.conv.first.bits;
-        r.second_bits = job.conv.second.bits;
-        r.first = &first;
-        r.second = &second;
-        (void)simulation.run(r);
-      }
-    }
+    for (const MachineGemm& gemm : table.gemms) run_random(request, gemm, simulation, tensor);
   }
   simulation.finish();
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -175,6 +196,11 @@ RunResult run_iteration(const RunRequest& request) {
   MachineCost cost(request.options);
   out.iteration = cost.iteration(network, request.batch, request.bits);
   if (request.dram) {
+    out.iteration.gemm_cycles = 0;
+    for (MachineGemm& g : out.iteration.gemms) {
+      share_channels(g, *request.dram);
+      out.iteration.gemm_cycles += g.cycles;
+    }
     MachineCostOptions slow = request.options;
     slow.planned_for = request.options.memory;  // the same instructions
     slow.memory = request.dram->upper;
@@ -190,12 +216,18 @@ RunResult run_iteration(const RunRequest& request) {
                                                   writes / access + 1) +
                        out.upper->vector_cycles;
   }
+  VectorOptions vector;
+  vector.unit = request.options.vector;
+  vector.result_bits = request.options.results == OutputForm::kRaw48 ? 48 : 32;
+  out.warning = fp32_warning(network, request.batch,
+                             {std::max(request.bits.a, request.bits.w), request.bits.g}, vector,
+                             static_cast<double>(out.iteration.cycles()));
   if (request.engine != "formula") {
     if (request.dram) {
       throw input_error("", 0, "--memory", "a DRAM with --engine " + request.engine,
                         "a bandwidth-latency memory, on which cycles are exact");
     }
-    out.simulated = simulate(out.request);
+    out.simulated = simulate(out.request, out.iteration);
   }
   return out;
 }

@@ -35,11 +35,14 @@ struct SimulatedRun {
   std::string values;                ///< what the tensors hold
   std::vector<ProductRun> products;  ///< in the order of the run
   std::uint64_t cycles = 0;
-  std::uint64_t wrong = 0;    ///< products whose results differ from golden
-  std::uint64_t inexact = 0;  ///< products whose cycles or counters differ from the formula
-  std::string mismatch;       ///< first difference of RTL and model; "" if none
-  double seconds = 0;         ///< wall clock, for the speed in a report on the terminal
-  bool pass() const { return wrong == 0 && inexact == 0 && mismatch.empty(); }
+  std::uint64_t wrong = 0;         ///< products whose results differ from golden
+  std::uint64_t inexact = 0;       ///< products whose cycles or counters differ from the formula
+  std::uint64_t table_cycles = 0;  ///< what the table says of the same products
+  std::string mismatch;            ///< first difference of RTL and model; "" if none
+  double seconds = 0;              ///< wall clock, for the speed in a report on the terminal
+  bool pass() const {
+    return wrong == 0 && inexact == 0 && mismatch.empty() && cycles == table_cycles;
+  }
 };
 
 struct RunResult {
@@ -50,6 +53,7 @@ struct RunResult {
   /// Precision switch: bits that change how weights are stored are requantised in any case, so a
   /// switch costs no more than what is listed here.
   std::uint64_t switch_cycles = 0;
+  std::string warning;  ///< FP32 work that dominates; "" if none
   std::optional<SimulatedRun> simulated;
 };
 
