@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "golden/error.hpp"
+#include "model/gates/array_modules.hpp"
 #include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
@@ -38,7 +39,8 @@ po::options_description describe() {
   auto add = options.add_options();
   add("help,h", "print this text");
   add("module", po::value<std::string>()->default_value("pe"),
-      ("module: " + join(probe_names())).c_str());
+      ("modules, with commas between, or 'array' = all but the PE: " + join(probe_names()))
+          .c_str());
   add("arch", po::value<std::string>()->default_value("serial-1x1"),
       "preset or YAML file of array parameters");
   add("liberty", po::value<std::vector<std::string>>()->multitoken(),
@@ -49,7 +51,7 @@ po::options_description describe() {
       "fF of wire for every driven pin [0.15 fF/um, two sides of the mean cell]");
   add("clock-tree", po::value<std::string>()->default_value("1.3"),
       "charging the clock net costs so many times its pins and wires");
-  add("cycles", po::value<std::string>()->default_value("1024"), "cycles of a workload");
+  add("cycles", po::value<std::string>(), "cycles of a workload [PE 1024, others 384]");
   add("seed", po::value<std::string>()->default_value("1"), "seed of all operands");
   add("jobs", po::value<std::string>()->default_value("2"), "threads; no effect on the result");
   add("keep", po::value<std::string>(), "keep netlist and logs in this directory");
@@ -135,9 +137,13 @@ void warn_if_stale(const Characterisation& c) {
 
 int show(const std::string& name, bool all) {
   const std::string committed = committed_dir() + "/" + name + ".json";
-  const auto c = load_characterisation(std::filesystem::exists(name) ? name : committed);
-  warn_if_stale(c);
-  print_record(c, all);
+  bool first = true;
+  for (const auto& c : load_characterisations(std::filesystem::exists(name) ? name : committed)) {
+    if (!first) fmt::print("\n");
+    first = false;
+    warn_if_stale(c);
+    print_record(c, all);
+  }
   return 0;
 }
 
@@ -177,6 +183,21 @@ int list_committed() {
   return 0;
 }
 
+// Names between commas; "array": all modules but the PE.
+std::vector<std::string> modules_of(const std::string& text, const ArrayConfig& arch) {
+  std::vector<std::string> out;
+  if (text == "array") {
+    for (const auto& m : array_modules(arch)) {
+      if (m.name != "pe") out.push_back(m.name);
+    }
+    return out;
+  }
+  std::istringstream in(text);
+  for (std::string name; std::getline(in, name, ',');) out.push_back(name);
+  if (out.empty()) throw input_error("", 0, "--module", "nothing", join(probe_names()));
+  return out;
+}
+
 // Only the last parts of paths: a record must not hold those of the machine that made it.
 std::string record_command(const std::vector<std::string>& args) {
   std::vector<std::string> words;
@@ -213,7 +234,6 @@ int cmd_characterise(const std::vector<std::string>& args) {
     return show(text_of(values, "show"), values.count("workloads") > 0);
   }
   CharacteriseOptions o;
-  o.module = text_of(values, "module");
   o.arch = resolve_array(text_of(values, "arch"));
   if (values.count("liberty") == 0) {
     throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
@@ -230,7 +250,9 @@ int cmd_characterise(const std::vector<std::string>& args) {
   if (o.clock_tree_factor < 1) {
     throw input_error("", 0, "--clock-tree", text_of(values, "clock-tree"), "1 to 100");
   }
-  o.cycles = parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000);
+  const std::uint64_t cycles = is_given(values, "cycles")
+                                   ? parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000)
+                                   : 0;
   o.seed = parse_count(text_of(values, "seed"), "--seed", 0, 1000000000);
   o.jobs = static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 64));
   o.keep = text_of(values, "keep");
@@ -240,14 +262,21 @@ int cmd_characterise(const std::vector<std::string>& args) {
   if (isatty(STDERR_FILENO) != 0) {
     o.progress = [](const std::string& what) { fmt::print(stderr, "characterise: {}\n", what); };
   }
-  const CharacteriseResult result = characterise(o);
-  if (!result.mismatch.empty()) {
-    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
-    return 1;
+  std::vector<Characterisation> records;
+  for (const auto& module : modules_of(text_of(values, "module"), o.arch)) {
+    o.module = module;
+    o.cycles = cycles > 0 ? cycles : module == "pe" ? 1024 : 384;
+    const CharacteriseResult result = characterise(o);
+    if (!result.mismatch.empty()) {
+      fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
+      return 1;
+    }
+    if (!records.empty()) fmt::print("\n");
+    print_record(result.record, values.count("workloads") > 0);
+    fmt::print("netlist equal to the core in {} compared values\n", result.compared);
+    records.push_back(result.record);
   }
-  print_record(result.record, values.count("workloads") > 0);
-  fmt::print("netlist equal to the core in {} compared values\n", result.compared);
-  if (!out.empty()) write_file(out, to_json(result.record));
+  if (!out.empty()) write_file(out, records.size() == 1 ? to_json(records[0]) : to_json(records));
   return 0;
 }
 

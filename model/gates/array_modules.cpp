@@ -2,7 +2,7 @@
 
 namespace bitcycle {
 
-std::vector<ArrayModule> array_modules(const ArrayConfig& c) {
+std::vector<ModuleKind> array_modules(const ArrayConfig& c) {
   const auto size = [](int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
   };
@@ -21,16 +21,13 @@ std::vector<ArrayModule> array_modules(const ArrayConfig& c) {
   const bool ones_alike = ones_group == c.s && read == ones_group;
   const std::size_t groups = size(c.tn + 1, c.tm / c.s);
   const std::size_t ones_groups = size(c.tn / ones_group, 1);
-  std::vector<ArrayModule> out;
-  out.push_back({"pe",
-                 "bc_pe",
-                 {{"RA", c.ra},
-                  {"RW", c.rw},
-                  {"KL", c.kl},
-                  {"AC_W", c.ac_w},
-                  {"HOLD", c.s > 1 ? 1 : 0}},
-                 {"bc_pkg.sv", "bc_pe.sv"},
-                 size(c.tm, c.tn) + size(c.tm + c.tn, 1)});
+  std::vector<ModuleKind> out;
+  out.push_back(
+      {"pe",
+       "bc_pe",
+       {{"RA", c.ra}, {"RW", c.rw}, {"KL", c.kl}, {"AC_W", c.ac_w}, {"HOLD", c.s > 1 ? 1 : 0}},
+       {"bc_pkg.sv", "bc_pe.sv"},
+       size(c.tm, c.tn) + size(c.tm + c.tn, 1)});
   out.push_back(
       {"acc", "bc_acc", acc(c.s, read), {"bc_acc.sv"}, groups + (ones_alike ? ones_groups : 0)});
   if (!ones_alike) {
@@ -47,11 +44,8 @@ std::vector<ArrayModule> array_modules(const ArrayConfig& c) {
                  {{"TM", c.tm}, {"TN", c.tn}, {"KL", c.kl}},
                  {"bc_pkg.sv", "bc_tile_walker.sv"},
                  4});
-  out.push_back({"seq",
-                 "bc_seq",
-                 {{"RA", c.ra}, {"RW", c.rw}, {"S", c.s}},
-                 {"bc_pkg.sv", "bc_seq.sv"},
-                 1});
+  out.push_back(
+      {"seq", "bc_seq", {{"RA", c.ra}, {"RW", c.rw}, {"S", c.s}}, {"bc_pkg.sv", "bc_seq.sv"}, 1});
   out.push_back({"drain",
                  "bc_drain",
                  {{"TM", c.tm}, {"TN", c.tn}, {"ACC_W", c.acc_w}, {"Q", c.q}},

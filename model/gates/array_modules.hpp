@@ -9,7 +9,7 @@
 
 namespace bitcycle {
 
-struct ArrayModule {
+struct ModuleKind {
   std::string name;        ///< of characterisations: "pe", "acc", "chunk-a"...
   std::string rtl_module;  ///< "bc_pe"
   std::vector<std::pair<std::string, int>> parameters;
@@ -20,6 +20,6 @@ struct ArrayModule {
 /// All but the glue of bc_array itself. The accumulators of the ones row are a module of their own
 /// ("acc-ones") where their read port differs. All four tile walkers count as one ("walker"); that
 /// of the drain is smaller in truth.
-std::vector<ArrayModule> array_modules(const ArrayConfig& config);
+std::vector<ModuleKind> array_modules(const ArrayConfig& config);
 
 }  // namespace bitcycle

@@ -35,8 +35,8 @@ ArrayWires::ArrayWires(const ArrayConfig& config, const ArrayCore& core)
 void ArrayWires::observe(const ArrayStep& coming) {
   const RawDescriptor& d = coming.desc;
   desc_ = d;
-  start_ = coming.desc_valid && core_.busy_ == 0 && d.m != 0 && d.n != 0 && d.k != 0 &&
-           d.pa != 0 && d.pw != 0 && d.pa <= config_.p_max && d.pw <= config_.p_max;
+  start_ = coming.desc_valid && core_.busy_ == 0 && d.m != 0 && d.n != 0 && d.k != 0 && d.pa != 0 &&
+           d.pw != 0 && d.pa <= config_.p_max && d.pw <= config_.p_max;
   a_valid_ = coming.a_valid;
   w_valid_ = coming.w_valid;
   res_ready_ = coming.res_ready;
@@ -132,6 +132,16 @@ void ArrayWires::ones_acc(int group, AccPins& out) const {
   out.acc = &core_.acc_sum_w_[static_cast<std::size_t>(group * 2 * size)];
 }
 
+int ArrayWires::flush_columns() const {
+  const auto& fl = config_.s > 1 ? core_.hold_ : core_.ac_info_;
+  return __builtin_popcountll(fl.col_en);
+}
+
+int ArrayWires::selected(bool is_a) const {
+  const auto& walk = core_.walk_seq_;
+  return __builtin_popcountll(is_a ? core_.row_mask(walk) : core_.col_mask(walk));
+}
+
 void ArrayWires::chunk(bool is_a, int row, ChunkPins& out) const {
   const auto& fill = is_a ? core_.fill_a_ : core_.fill_w_;
   const auto& comb = is_a ? core_.comb_.a : core_.comb_.w;
@@ -154,8 +164,8 @@ void ArrayWires::chunk(bool is_a, int row, ChunkPins& out) const {
   }
   out.lane_en.assign(words64(kl), 0);
   for (std::size_t w = 0; w < out.lane_en.size(); ++w) {
-    const std::size_t width = std::min<std::size_t>({64, kl - w * 64,
-                                                     walk.k_rem > w * 64 ? walk.k_rem - w * 64 : 0});
+    const std::size_t width =
+        std::min<std::size_t>({64, kl - w * 64, walk.k_rem > w * 64 ? walk.k_rem - w * 64 : 0});
     out.lane_en[w] = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
   }
   SeqPins s;
@@ -256,10 +266,10 @@ void ArrayWires::seq(SeqPins& out) const {
   out.free = comb.chunk_done ? static_cast<std::uint8_t>(1U << core_.bank_) : 0;
   out.a_digit = static_cast<std::uint8_t>(core_.si_ * (kSuperDigit / config_.ra) + ia);
   out.w_digit = static_cast<std::uint8_t>(core_.sj_ * (kSuperDigit / config_.rw) + jw);
-  out.a_neg = core_.a_signed_ != 0 && a_top &&
-              ia + 1 == core_.digits(core_.pa_, config_.ra, core_.si_);
-  out.w_neg = core_.w_signed_ != 0 && w_top &&
-              jw + 1 == core_.digits(core_.pw_, config_.rw, core_.sj_);
+  out.a_neg =
+      core_.a_signed_ != 0 && a_top && ia + 1 == core_.digits(core_.pa_, config_.ra, core_.si_);
+  out.w_neg =
+      core_.w_signed_ != 0 && w_top && jw + 1 == core_.digits(core_.pw_, config_.rw, core_.sj_);
   out.first = core_.first_ != 0;
   out.d = core_.d_;
   out.last = core_.f_ == 0 && core_.s_ == 0;
@@ -267,26 +277,18 @@ void ArrayWires::seq(SeqPins& out) const {
   out.load = out.first_k && core_.si_ == 0 && core_.sj_ == 0;
   out.tile_last = comb.last_k && a_top && w_top;
   out.acc_bank = core_.acc_bank_ != 0;
-  std::uint32_t packed = 0;
-  const auto put = [&](std::uint32_t value, unsigned width) { packed = packed << width | value; };
-  put(core_.run_, 1);
-  put(core_.init_, 1);
-  put(core_.bank_, 1);
-  put(core_.acc_bank_, 1);
-  put(core_.si_, 1);
-  put(core_.sj_, 1);
-  put(core_.f_, 3);
-  put(core_.s_, 3);
-  put(core_.d_, 3);
-  put(core_.first_, 1);
-  put(core_.idle_, 7);
-  out.registers = packed;
+  out.f_q = core_.f_;
+  out.s_q = core_.s_;
+  out.idle_q = core_.idle_;
+  out.flags_q = static_cast<std::uint8_t>(core_.run_ | core_.init_ << 1 | core_.bank_ << 2 |
+                                          core_.acc_bank_ << 3 | core_.si_ << 4 | core_.sj_ << 5 |
+                                          core_.first_ << 6);
 }
 
 std::uint64_t ArrayWires::acc_register(int row, int col, int bank) const {
   const int s = config_.s;
-  return core_.acc_[static_cast<std::size_t>((col * groups() + row / s) * 2 * s + bank * s +
-                                             row % s)];
+  return core_
+      .acc_[static_cast<std::size_t>((col * groups() + row / s) * 2 * s + bank * s + row % s)];
 }
 
 void ArrayWires::drain(DrainPins& out) const {

@@ -22,9 +22,9 @@ struct AccPins {
 struct ChunkPins {
   bool we = false, wr_bank = false, sel = false, bank = false, is_signed = false;
   std::uint8_t plane = 0, digit = 0, bits = 0;
-  std::vector<std::uint64_t> data;        ///< WPB words of KL lanes
-  std::vector<std::uint64_t> lane_en;     ///< KL bits
-  const std::uint64_t* chunk = nullptr;   ///< 2*P_MAX planes of ceil(KL/64) words
+  std::vector<std::uint64_t> data;         ///< WPB words of KL lanes
+  std::vector<std::uint64_t> lane_en;      ///< KL bits
+  const std::uint64_t* chunk = nullptr;    ///< 2*P_MAX planes of ceil(KL/64) words
   const std::uint64_t* digit_q = nullptr;  ///< KL*R bits
 };
 
@@ -57,7 +57,8 @@ struct SeqPins {
   bool a_neg = false, w_neg = false, first = false, last = false, load = false;
   bool tile_last = false, acc_bank = false;
   std::uint8_t free = 0, a_digit = 0, w_digit = 0, d = 0, shift = 0;
-  std::uint32_t registers = 0;  ///< all of them, packed
+  std::uint8_t f_q = 0, s_q = 0, idle_q = 0;  ///< registers
+  std::uint8_t flags_q = 0;                   ///< run, init, banks, super-digits, first
 };
 
 /// Pins of bc_drain.
@@ -107,6 +108,10 @@ class ArrayWires {
   void walker(Walk which, WalkerPins& out) const;
   void seq(SeqPins& out) const;
   void drain(DrainPins& out) const;
+
+  /// Columns that are flushed; rows (columns) whose operands are selected.
+  int flush_columns() const;
+  int selected(bool is_a) const;
 
   const ArrayConfig& config() const { return config_; }
   int groups() const { return config_.tm / config_.s; }

@@ -14,7 +14,9 @@ std::size_t words64(std::size_t bits) { return (bits + 63) / 64; }
 
 int changed(std::uint64_t a, std::uint64_t b) { return __builtin_popcountll(a ^ b); }
 
-std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+std::size_t product(int a, int b) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
 
 }  // namespace
 
@@ -82,7 +84,8 @@ AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
   f_[i++] = list_.add_bits("total", "the new value", 64);
   f_[i++] = list_.add_bits("registers", "the registers", product(2 * g, 64));
   f_[i++] = list_.add_bits("read", "the read port", product(rd, acc_w_));
-  if (g > 1 && rd == 1) f_[i++] = list_.add_bits("read_tree", "the halves of the read multiplexer", product(g, 64));
+  if (g > 1 && rd == 1)
+    f_[i++] = list_.add_bits("read_tree", "the halves of the read multiplexer", product(g, 64));
   list_.finish();
 }
 
@@ -91,7 +94,8 @@ void AccActivity::step(const AccPins& p, double* features) {
   const bool hit = g_ > 1 ? sel < g_ : p.index == 0;
   const bool ours = p.flush && hit && (p.en >> sel & 1U) != 0;
   const std::uint64_t raw =
-      hit || g_ == 1 ? get_bits(p.sum.data(), product(sel, ac_w_), static_cast<std::size_t>(ac_w_)) : 0;
+      hit || g_ == 1 ? get_bits(p.sum.data(), product(sel, ac_w_), static_cast<std::size_t>(ac_w_))
+                     : 0;
   const auto unused = static_cast<unsigned>(64 - ac_w_);
   const auto extended =
       static_cast<std::uint64_t>(static_cast<std::int64_t>(raw << unused) >> unused);
@@ -127,7 +131,8 @@ void AccActivity::step(const AccPins& p, double* features) {
   if (g_ > 1 && rd_ == 1) {
     // What a multiplexer tree holds after its first level: one of every two registers.
     std::uint64_t* tree = list_.bits(f_[i++]);
-    for (int r = 0; r < 2 * g_; r += 2) tree[r / 2] = p.acc[std::min(r + p.rd_index % 2, 2 * g_ - 1)];
+    for (int r = 0; r < 2 * g_; r += 2)
+      tree[r / 2] = p.acc[std::min(r + p.rd_index % 2, 2 * g_ - 1)];
   }
   list_.write(features);
 }
@@ -300,13 +305,19 @@ void WalkerActivity::step(const WalkerPins& p, double* features) {
 }
 
 // ------------------------------------------------------------------ bc_seq
-SeqActivity::SeqActivity() {
+SeqActivity::SeqActivity(const ArrayConfig& config) : ra_(config.ra), rw_(config.rw) {
   std::size_t i = 0;
   f_[i++] = list_.add_count("digits", "1 if a digit pair is issued");
   f_[i++] = list_.add_count("pass_end", "1 if it is the last of a pass");
   f_[i++] = list_.add_bits("inputs", "start, enable, bits, signs, full banks, position", 64);
-  f_[i++] = list_.add_bits("state", "the registers", 64);
-  f_[i++] = list_.add_bits("outputs", "the digit numbers, weights, flags", 64);
+  f_[i++] = list_.add_bits("fast", "the fast digit's number", 64);
+  f_[i++] = list_.add_bits("slow", "the slow digit's number", 64);
+  f_[i++] = list_.add_bits("idles", "the idle cycles that are left", 64);
+  f_[i++] = list_.add_bits("flags", "the other registers but the weight's drop", 64);
+  f_[i++] = list_.add_bits("drop", "the weight's drop", 64);
+  f_[i++] = list_.add_bits("weight", "the weight", 64);
+  f_[i++] = list_.add_bits("fast_candidates", "the weights below it", 64);
+  f_[i++] = list_.add_bits("outputs", "enables, signs, position", 64);
   list_.finish();
 }
 
@@ -319,14 +330,25 @@ void SeqActivity::step(const SeqPins& p, double* features) {
                          (p.last_tile ? 64U : 0U) | std::uint64_t{p.a_bits} << 8U |
                          std::uint64_t{p.w_bits} << 16U | std::uint64_t{p.a_full} << 24U |
                          std::uint64_t{p.w_full} << 28U);
-  list_.set(f_[i++], p.registers);
+  const auto low = static_cast<unsigned>(std::min(ra_, rw_));
+  const auto high = static_cast<unsigned>(std::max(ra_, rw_));
+  const unsigned weight = p.f_q * low + p.s_q * high;
+  list_.set(f_[i++], p.f_q);
+  list_.set(f_[i++], p.s_q);
+  list_.set(f_[i++], p.idle_q);
+  list_.set(f_[i++], p.flags_q);
+  list_.set(f_[i++], p.d);
+  list_.set(f_[i++], weight / low);
+  std::uint64_t below = 0;
+  for (unsigned drop = 1; drop <= 4; ++drop) below = below << 6U | ((weight / low - drop) & 63U);
+  list_.set(f_[i++], below);
   list_.set(f_[i++], (p.chunk_done ? 1U : 0U) | (p.digit ? 2U : 0U) | (p.idle ? 4U : 0U) |
                          (p.bank ? 8U : 0U) | (p.a_neg ? 16U : 0U) | (p.w_neg ? 32U : 0U) |
-                         (p.first ? 64U : 0U) | (p.last ? 128U : 0U) |
-                         std::uint64_t{p.load} << 8U | std::uint64_t{p.tile_last} << 9U |
-                         std::uint64_t{p.acc_bank} << 10U | std::uint64_t{p.free} << 12U |
-                         std::uint64_t{p.a_digit} << 16U | std::uint64_t{p.w_digit} << 20U |
-                         std::uint64_t{p.d} << 24U | std::uint64_t{p.shift} << 28U);
+                         (p.first ? 64U : 0U) | (p.last ? 128U : 0U) | std::uint64_t{p.load} << 8U |
+                         std::uint64_t{p.tile_last} << 9U | std::uint64_t{p.acc_bank} << 10U |
+                         std::uint64_t{p.free} << 12U | std::uint64_t{p.a_digit} << 16U |
+                         std::uint64_t{p.w_digit} << 20U | std::uint64_t{p.d} << 24U |
+                         std::uint64_t{p.shift} << 28U);
   list_.write(features);
 }
 
@@ -343,7 +365,8 @@ DrainActivity::DrainActivity(const ArrayConfig& config)
   f_[i++] = list_.add_bits("row_enables", "the row enables", 64);
   f_[i++] = list_.add_bits("col_enables", "the column enables", 64);
   f_[i++] = list_.add_bits("acc", "the accumulators read", product(config.tn * rd, acc_w_));
-  f_[i++] = list_.add_bits("sums", "the sums of A and W read", product(config.tn + rd, acc_w_) + 64);
+  f_[i++] =
+      list_.add_bits("sums", "the sums of A and W read", product(config.tn + rd, acc_w_) + 64);
   f_[i++] = list_.add_bits("data", "the result register", product(q_, acc_w_));
   f_[i++] = list_.add_bits("out_sums_a", "the register of sums of A", product(rpb_, acc_w_));
   f_[i++] = list_.add_bits("out_sums_w", "the register of sums of W", product(cpb_, acc_w_));

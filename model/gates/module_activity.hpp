@@ -106,11 +106,12 @@ class WalkerActivity final : public ModuleActivity {
 
 class SeqActivity final : public ModuleActivity {
  public:
-  SeqActivity();
+  explicit SeqActivity(const ArrayConfig& config);
   void step(const SeqPins& pins, double* features);
 
  private:
-  std::size_t f_[6] = {};
+  int ra_, rw_;
+  std::size_t f_[16] = {};
 };
 
 class DrainActivity final : public ModuleActivity {
