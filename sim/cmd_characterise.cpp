@@ -11,6 +11,7 @@
 
 #include "golden/error.hpp"
 #include "model/gates/array_modules.hpp"
+#include "sim/additivity.hpp"
 #include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
@@ -59,6 +60,8 @@ po::options_description describe() {
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
   add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("additivity",
+      "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
   add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
@@ -125,6 +128,32 @@ int print_area(const CharacteriseOptions& o) {
   for (const auto& m : modules) row(m.module, std::to_string(m.instances), m);
   row("all", "", all);
   fmt::print("{}", table.render());
+  return 0;
+}
+
+int print_additivity(CharacteriseOptions o) {
+  o.arch = additivity_array(o.arch);
+  const Additivity a = check_additivity(o);
+  if (!a.mismatch.empty()) {
+    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", a.mismatch);
+    return 1;
+  }
+  fmt::print("{}: {} cells, {:.6g} um2, of which its modules {:.6g} um2 ({})\n", o.arch.name,
+             a.cells, a.area, a.module_area, percent(a.module_area / a.area));
+  TextTable table;
+  table.add_column("workload", TextTable::Align::kLeft);
+  table.add_column("whole array\nper cycle");
+  table.add_column("sum of\nmodules");
+  table.add_column("error");
+  for (const auto& m : a.rows.at(0).modules) table.add_column(m.module + "\nshare");
+  for (const auto& r : a.rows) {
+    std::vector<std::string> row = {r.workload, si_text(r.gates, "J"), si_text(r.sum(), "J"),
+                                    fmt::format("{:+.1f} %", 100.0 * r.error())};
+    for (const auto& m : r.modules) row.push_back(percent(m.joules / r.sum()));
+    table.add_row(row);
+  }
+  fmt::print("{}netlists equal to the core in {} compared values; largest error {}\n",
+             table.render(), a.compared, percent(a.largest()));
   return 0;
 }
 
@@ -257,6 +286,10 @@ int cmd_characterise(const std::vector<std::string>& args) {
   o.jobs = static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 64));
   o.keep = text_of(values, "keep");
   o.command = record_command(args);
+  if (values.count("additivity") > 0) {
+    o.cycles = cycles > 0 ? cycles : 256;
+    return print_additivity(o);
+  }
   const std::string out = text_of(values, "out");
   if (!out.empty()) check_output_path(out);
   if (isatty(STDERR_FILENO) != 0) {

@@ -87,7 +87,8 @@ const std::vector<std::string>& probe_names();
 ArrayConfig probe_array(const std::string& name, const ArrayConfig& config);
 
 /// A probe of module `name` of `core`, an array with the parameters `array`; one instance of it,
-/// off the edge. Both must outlive it. Throws InputError with a suggestion for an unknown name.
+/// off the edge; or "whole", the array's own ports. Both must outlive it. Throws InputError with a
+/// suggestion for an unknown name.
 std::unique_ptr<ModuleProbe> make_probe(const std::string& name, const ArrayConfig& array,
                                         ArrayCore& core);
 

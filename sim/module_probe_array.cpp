@@ -9,6 +9,7 @@
 #include "model/gates/array_modules.hpp"
 #include "model/gates/module_activity.hpp"
 #include "model/gates/pe_activity.hpp"
+#include "sim/array_area.hpp"
 #include "sim/gate_stimuli.hpp"
 #include "sim/module_probe.hpp"
 
@@ -464,6 +465,88 @@ class DrainProbe final : public WireProbe<DrainActivity, DrainPins> {
   }
 };
 
+// The array as a whole: its ports.
+class WholeProbe final : public ModuleProbe {
+ public:
+  WholeProbe(const ArrayConfig& c, ArrayCore& core)
+      : core_(core), a_(words(c.ba, c.kl), 0), w_(words(c.bw, c.kl), 0) {
+    module_ = "bc_array";
+    files_ = array_files();
+    parameters_ = {{"RA", c.ra},     {"RW", c.rw},       {"KL", c.kl},       {"TM", c.tm},
+                   {"TN", c.tn},     {"S", c.s},         {"BA", c.ba},       {"BW", c.bw},
+                   {"AC_W", c.ac_w}, {"ACC_W", c.acc_w}, {"P_MAX", c.p_max}, {"Q", c.q}};
+    const auto bits = [](int n, int width) { return static_cast<std::size_t>(n * width); };
+    for (const auto& [port, width] : {std::pair<const char*, std::size_t>{"rst_ni", 1},
+                                      {"desc_valid_i", 1},
+                                      {"desc_m_i", 32},
+                                      {"desc_n_i", 32},
+                                      {"desc_k_i", 32},
+                                      {"desc_pa_i", 5},
+                                      {"desc_pw_i", 5},
+                                      {"desc_a_signed_i", 1},
+                                      {"desc_w_signed_i", 1},
+                                      {"a_valid_i", 1},
+                                      {"a_data_i", bits(c.ba, c.kl)},
+                                      {"w_valid_i", 1},
+                                      {"w_data_i", bits(c.bw, c.kl)},
+                                      {"res_ready_i", 1}}) {
+      add_input(port, width);
+    }
+    const int rows = c.q > c.tn ? c.q / c.tn : 1;
+    const int cols = c.q > c.tn ? c.tn : c.q;
+    for (const auto& [port, width] : {std::pair<const char*, std::size_t>{"desc_ready_o", 1},
+                                      {"err_o", 1},
+                                      {"cause_o", 2},
+                                      {"a_ready_o", 1},
+                                      {"w_ready_o", 1},
+                                      {"res_valid_o", 1},
+                                      {"res_last_o", 1},
+                                      {"overflow_o", 1},
+                                      {"ev_rows_o", 7},
+                                      {"ev_a_words_o", 11},
+                                      {"res_mask_o", bits(c.q, 1)},
+                                      {"res_data_o", bits(c.q, c.acc_w)},
+                                      {"res_sum_a_o", bits(rows, c.acc_w)},
+                                      {"res_sum_w_o", bits(cols, c.acc_w)}}) {
+      add_output(port, width);
+    }
+    add_feature("cycle", "1");
+    features_[0] = 1.0;
+  }
+  void observe(const ArrayStep& coming) override {
+    if (coming.a_valid) std::copy_n(coming.a_data, a_.size(), a_.begin());
+    if (coming.w_valid) std::copy_n(coming.w_data, w_.size(), w_.begin());
+    const RawDescriptor& d = coming.desc;
+    std::size_t i = 0;
+    for (const std::uint64_t value :
+         std::initializer_list<std::uint64_t>{1, coming.desc_valid, d.m, d.n, d.k, d.pa, d.pw,
+                                              d.a_signed, d.w_signed, coming.a_valid}) {
+      drive(i++, value);
+    }
+    drive(i++, a_.data());
+    drive(i++, coming.w_valid);
+    drive(i++, w_.data());
+    drive(i++, coming.res_ready);
+    const ArrayPorts& p = core_.ports();
+    std::size_t o = 0;
+    for (const std::uint64_t value : std::initializer_list<std::uint64_t>{
+             p.desc_ready, p.err, p.cause, p.a_ready, p.w_ready, p.res_valid, p.res_last,
+             p.overflow, p.ev.rows, p.ev.a_words}) {
+      expect(o++, value);
+    }
+    for (const void* data : {p.res_mask, p.res_data, p.res_sum_a, p.res_sum_w}) {
+      expect(o++, static_cast<const std::uint64_t*>(data));
+    }
+  }
+
+ private:
+  static std::size_t words(int n, int width) {
+    return (static_cast<std::size_t>(n * width) + 63) / 64;
+  }
+  ArrayCore& core_;
+  std::vector<std::uint64_t> a_, w_;
+};
+
 }  // namespace
 
 const std::vector<std::string>& probe_names() {
@@ -481,6 +564,7 @@ ArrayConfig probe_array(const std::string& name, const ArrayConfig& config) {
 
 std::unique_ptr<ModuleProbe> make_probe(const std::string& name, const ArrayConfig& array,
                                         ArrayCore& core) {
+  if (name == "whole") return std::make_unique<WholeProbe>(array, core);
   const auto& names = probe_names();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     throw input_error("", 0, "--module", "'" + name + "'" + suggestion(name, names), join(names));

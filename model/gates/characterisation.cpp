@@ -58,7 +58,7 @@ class CharacterisationReader {
     for (const auto& m : list(root, "modules")) {
       // What all modules share stands once.
       Json full = m;
-      for (const char* key : {"format", "version", "arch", "library", "tools", "sources"}) {
+      for (const char* key : {"format", "version", "arch", "library", "tools"}) {
         full[key] = key == std::string("format") ? Json(kFormat) : member(root, key);
       }
       out.push_back(one(full));
@@ -309,7 +309,7 @@ std::string to_json(const std::vector<Characterisation>& list) {
   Json modules = Json::array();
   for (const auto& c : list) {
     Json m = json_of(c);
-    for (const char* key : {"version", "arch", "library", "tools", "sources"}) {
+    for (const char* key : {"version", "arch", "library", "tools"}) {
       if (!root.contains(key)) root[key] = m[key];
       if (root[key] != m[key]) {
         throw input_error("", 0, "modules", std::string("different ") + key, "alike in one file");
