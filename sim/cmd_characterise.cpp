@@ -61,6 +61,8 @@ po::options_description describe() {
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
   add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("machine-area",
+      "instead: the same of the machine's logic around the array, without memories");
   add("additivity",
       "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
   add("list", "table of the characterisations that come with bitcycle");
@@ -112,14 +114,16 @@ void print_record(const Characterisation& c, bool all) {
   fmt::print("\npost-synthesis estimate, leakage not in energies\n");
 }
 
-int print_area(const CharacteriseOptions& o) {
+int print_area(const CharacteriseOptions& o, bool machine) {
   TextTable table;
   table.add_column("module", TextTable::Align::kLeft);
   table.add_column("instances");
   table.add_column("cells");
   table.add_column("area\num2");
   table.add_column("share");
-  const auto modules = array_area(o.arch, load_liberty(o.liberty));
+  const auto library = load_liberty(o.liberty);
+  const auto modules =
+      machine ? machine_area(machine_for(o.arch), library) : array_area(o.arch, library);
   ModuleArea all;
   for (const auto& m : modules) all.cells += m.cells, all.area += m.area;
   const auto row = [&](const std::string& name, const std::string& count, const ModuleArea& m) {
@@ -296,7 +300,8 @@ int cmd_characterise(const std::vector<std::string>& args) {
     throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
   }
   o.liberty = values["liberty"].as<std::vector<std::string>>();
-  if (values.count("area") > 0) return print_area(o);
+  if (values.count("area") > 0) return print_area(o, false);
+  if (values.count("machine-area") > 0) return print_area(o, true);
   if (is_given(values, "period")) {
     o.period = parse_positive(text_of(values, "period"), "--period", 1e6) * 1e-9;
   }
