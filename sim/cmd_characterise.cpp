@@ -106,7 +106,9 @@ void print_record(const Characterisation& c, bool all) {
              c.held_out.size());
   double degenerate = 0.0;
   for (const auto& w : c.degenerate) degenerate = std::max(degenerate, std::abs(w.error));
-  fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  if (!c.degenerate.empty()) {
+    fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  }
   for (const auto& b : c.bands) {
     fmt::print("  band {:<10} -{} +{}  {}\n", b.name, percent(b.low), percent(b.high), b.why);
   }
