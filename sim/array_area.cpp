@@ -120,16 +120,4 @@ std::vector<ModuleArea> machine_area(const MachineConfig& machine, const Liberty
   return mapped_area(request, rtl_parameters(machine), library);
 }
 
-ModuleArea array_glue(const ArrayConfig& array, const LibertyLibrary& library) {
-  SynthesisRequest request;
-  request.module = "bc_array";
-  request.files = array_files();
-  request.blackboxes = {"bc_pe",          "bc_acc", "bc_chunk", "bc_fill",
-                        "bc_tile_walker", "bc_seq", "bc_drain"};
-  for (const auto& m : mapped_area(request, rtl_parameters(array), library)) {
-    if (m.module == "bc_array") return m;
-  }
-  return {};
-}
-
 }  // namespace bitcycle

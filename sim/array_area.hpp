@@ -28,9 +28,6 @@ std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrar
 /// bc_psum and bc_ob, and bc_array itself; all have 0 cells.
 std::vector<ModuleArea> machine_area(const MachineConfig& machine, const LibertyLibrary& library);
 
-/// Cells of bc_array that are in none of its modules, with every module left out.
-ModuleArea array_glue(const ArrayConfig& array, const LibertyLibrary& library);
-
 /// The same from the text of a hierarchical netlist in yosys' JSON with a module marked as top.
 std::vector<ModuleArea> netlist_area(const std::string& json, const std::string& file,
                                      const LibertyLibrary& library);
