@@ -159,7 +159,12 @@ class Job {
     if (!options_.accuracy_file.empty()) join_metrics();
     std::vector<Workload> workloads;
     for (const auto& w : workloads_) workloads.push_back(w.workload);
-    result_.assumptions = compare_assumptions(options_, workloads, table_, energy_shown_, files_);
+    std::vector<const EnergyModel*> models;
+    for (const auto& e : energies_) {
+      if (e) models.push_back(e.get());
+    }
+    result_.assumptions =
+        compare_assumptions(options_, workloads, table_, energy_shown_, files_, models);
     return std::move(result_);
   }
 

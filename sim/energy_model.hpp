@@ -113,6 +113,7 @@ class EnergyModel {
   const EnergyBook& book() const { return book_; }
   const EnergySettings& settings() const { return settings_; }
   const Characterisation& pe() const { return pe_; }
+  const std::string& array_name() const { return machine_.array.name; }
   /// Sampled pairs of widths and data (level kModel).
   std::vector<SampledActivity> samples() const;
   /// What a reader must know: sources, what is left out, where a library is too slow for the clock.
