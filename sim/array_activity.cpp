@@ -224,7 +224,7 @@ ArrayActivity sample_activity(const ArrayConfig& config, const ActivityKey& key,
   job.lanes = key.lanes;
   job.seed = key.seed;
   job.cycles = cycles;
-  run_activity(small, core, job, [&] { sampler.observe(); });
+  run_activity(small, core, job, [&](const ArrayStep&) { sampler.observe(); });
   return sampler.result();
 }
 

@@ -67,15 +67,21 @@ std::vector<ModuleArea> netlist_area(const std::string& json, const std::string&
   return out;
 }
 
+std::vector<std::string> array_files() {
+  std::vector<std::string> files;
+  std::istringstream list(
+      read_text_file(source_dir() + "/rtl/sources.f", "list of sources", "rtl/sources.f"));
+  for (std::string line; std::getline(list, line);) {
+    if (!line.empty() && line != "bc_param_check.sv") files.push_back(line);
+  }
+  return files;
+}
+
 std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library) {
   const ScratchDirectory scratch;
   SynthesisRequest request;
   request.module = "bc_array";
-  std::istringstream list(
-      read_text_file(source_dir() + "/rtl/sources.f", "list of sources", "rtl/sources.f"));
-  for (std::string line; std::getline(list, line);) {
-    if (!line.empty() && line != "bc_param_check.sv") request.files.push_back(line);
-  }
+  request.files = array_files();
   std::istringstream parameters(rtl_parameters(array));
   for (std::string text; parameters >> text;) {
     const auto at = text.find('=');

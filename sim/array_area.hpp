@@ -16,6 +16,9 @@ struct ModuleArea {
   double area = 0.0;        ///< of those, um^2
 };
 
+/// Sources of bc_array for synthesis, in rtl/.
+std::vector<std::string> array_files();
+
 /// Maps bc_array with every module mapped once (minutes for 16 x 16) and adds up its cells. The
 /// largest first. Throws as synthesise().
 std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library);

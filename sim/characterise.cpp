@@ -224,11 +224,80 @@ WorkloadPlan plan_workloads(const ArrayConfig& arch, std::uint64_t cycles, std::
   return plan;
 }
 
+WorkloadPlan plan_module_workloads(const ArrayConfig& arch, std::uint64_t cycles,
+                                   std::uint64_t seed) {
+  WorkloadPlan plan;
+  std::uint64_t number = seed * 20000;
+  const auto job = [&](int a, int w, int signs, OperandData data) {
+    ActivityJob j;
+    j.a = {std::min(a, arch.p_max), (signs & 1) != 0};
+    j.w = {std::min(w, arch.p_max), (signs & 2) != 0};
+    j.data = data;
+    j.seed = ++number;
+    j.cycles = cycles;
+    return j;
+  };
+  using D = OperandData;
+  ActivityJob idle;
+  idle.idle = true;
+  idle.cycles = std::min<std::uint64_t>(cycles, 256);
+  plan.training.push_back(idle);
+  constexpr int kSigns[] = {0, 3, 1, 2};
+  int turn = 0;
+  for (const auto& [a, w] : {std::pair{2, 2}, {4, 4}, {8, 8}, {2, 8}, {8, 2}, {3, 5}}) {
+    for (const auto data : {D::kUniform, D::kGauss, D::kRelu, D::kZero, D::kExtreme}) {
+      plan.training.push_back(job(a, w, kSigns[turn++ % 4], data));
+    }
+  }
+  // Rows and columns of edge tiles: all, a half and one, three quarters.
+  const auto shorten = [&](ActivityJob j, std::uint64_t chunks, int edge) {
+    j.chunks = chunks;
+    if (edge == 1) j.rows = std::max(1, arch.tm / 2), j.cols = 1;
+    if (edge == 2) j.cols = std::max(1, arch.tn * 3 / 4);
+    return j;
+  };
+  turn = 0;
+  for (const std::uint64_t chunks : {1, 2, 6}) {
+    for (const auto& [a, w] : {std::pair{2, 2}, {4, 4}, {8, 8}}) {
+      for (const auto data : {D::kUniform, D::kRelu}) {
+        plan.training.push_back(shorten(job(a, w, kSigns[turn % 4], data), chunks, turn % 3));
+        if (turn % 4 == 1) plan.training.back().stall = 128;
+        ++turn;
+      }
+    }
+  }
+  turn = 0;
+  for (const auto& [a, w] : {std::pair{3, 3}, {5, 5}, {7, 7}, {3, 8}, {8, 4}}) {
+    for (const auto data : {D::kUniform, D::kGauss, D::kRelu, D::kLaplace}) {
+      plan.held_out.push_back(job(a, w, kSigns[turn++ % 4], data));
+    }
+  }
+  for (const int bits : {2, 4, 8}) {
+    for (const int signs : {0, 3}) {
+      plan.held_out.push_back(job(bits, bits, signs, D::kUniform));
+    }
+    plan.held_out.push_back(job(bits, bits, 0, D::kLaplace));
+  }
+  turn = 0;
+  for (const std::uint64_t chunks : {1, 3}) {
+    for (const auto& [a, w] : {std::pair{3, 3}, {6, 6}, {8, 8}}) {
+      plan.held_out.push_back(
+          shorten(job(a, w, kSigns[turn % 4], turn % 2 == 0 ? D::kRelu : D::kLaplace), chunks,
+                  (turn + 1) % 3));
+      if (turn % 3 == 2) plan.held_out.back().stall = 64;
+      ++turn;
+    }
+  }
+  plan.degenerate.push_back(job(8, 8, 0, D::kConstant));
+  plan.degenerate.push_back(job(3, 7, 3, D::kConstant));
+  return plan;
+}
+
 CharacteriseResult characterise(const CharacteriseOptions& o) {
   const auto tell = [&](const std::string& what) {
     if (o.progress) o.progress(what);
   };
-  const ArrayConfig small = small_array(o.arch);
+  const ArrayConfig small = probe_array(o.module, o.arch);
   ArrayCore core(small);
   const auto probe = make_probe(o.module, small, core);
   tell("reading " + join(o.liberty));
@@ -281,7 +350,8 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   c.input_delay = used.input_delay;
   c.output_load = used.output_load;
 
-  const WorkloadPlan plan = plan_workloads(o.arch, o.cycles, o.seed);
+  const WorkloadPlan plan = o.module == "pe" ? plan_workloads(o.arch, o.cycles, o.seed)
+                                             : plan_module_workloads(small, o.cycles, o.seed);
   start = Clock::now();
   tell(fmt::format("{} workloads on {} cells",
                    plan.training.size() + plan.held_out.size() + plan.degenerate.size(), c.cells));

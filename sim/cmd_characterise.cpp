@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "golden/error.hpp"
+#include "model/gates/array_modules.hpp"
+#include "sim/additivity.hpp"
 #include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
@@ -38,7 +40,8 @@ po::options_description describe() {
   auto add = options.add_options();
   add("help,h", "print this text");
   add("module", po::value<std::string>()->default_value("pe"),
-      ("module: " + join(probe_names())).c_str());
+      ("modules, with commas between, or 'array' = all but the PE: " + join(probe_names()))
+          .c_str());
   add("arch", po::value<std::string>()->default_value("serial-1x1"),
       "preset or YAML file of array parameters");
   add("liberty", po::value<std::vector<std::string>>()->multitoken(),
@@ -49,7 +52,7 @@ po::options_description describe() {
       "fF of wire for every driven pin [0.15 fF/um, two sides of the mean cell]");
   add("clock-tree", po::value<std::string>()->default_value("1.3"),
       "charging the clock net costs so many times its pins and wires");
-  add("cycles", po::value<std::string>()->default_value("1024"), "cycles of a workload");
+  add("cycles", po::value<std::string>(), "cycles of a workload [PE 1024, others 384]");
   add("seed", po::value<std::string>()->default_value("1"), "seed of all operands");
   add("jobs", po::value<std::string>()->default_value("2"), "threads; no effect on the result");
   add("keep", po::value<std::string>(), "keep netlist and logs in this directory");
@@ -57,6 +60,8 @@ po::options_description describe() {
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
   add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("additivity",
+      "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
   add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
@@ -126,6 +131,32 @@ int print_area(const CharacteriseOptions& o) {
   return 0;
 }
 
+int print_additivity(CharacteriseOptions o) {
+  o.arch = additivity_array(o.arch);
+  const Additivity a = check_additivity(o);
+  if (!a.mismatch.empty()) {
+    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", a.mismatch);
+    return 1;
+  }
+  fmt::print("{}: {} cells, {:.6g} um2, of which its modules {:.6g} um2 ({})\n", o.arch.name,
+             a.cells, a.area, a.module_area, percent(a.module_area / a.area));
+  TextTable table;
+  table.add_column("workload", TextTable::Align::kLeft);
+  table.add_column("whole array\nper cycle");
+  table.add_column("sum of\nmodules");
+  table.add_column("error");
+  for (const auto& m : a.rows.at(0).modules) table.add_column(m.module + "\nshare");
+  for (const auto& r : a.rows) {
+    std::vector<std::string> row = {r.workload, si_text(r.gates, "J"), si_text(r.sum(), "J"),
+                                    fmt::format("{:+.1f} %", 100.0 * r.error())};
+    for (const auto& m : r.modules) row.push_back(percent(m.joules / r.sum()));
+    table.add_row(row);
+  }
+  fmt::print("{}netlists equal to the core in {} compared values; largest error {}\n",
+             table.render(), a.compared, percent(a.largest()));
+  return 0;
+}
+
 std::string committed_dir() { return source_dir() + "/configs/characterised"; }
 
 void warn_if_stale(const Characterisation& c) {
@@ -135,9 +166,13 @@ void warn_if_stale(const Characterisation& c) {
 
 int show(const std::string& name, bool all) {
   const std::string committed = committed_dir() + "/" + name + ".json";
-  const auto c = load_characterisation(std::filesystem::exists(name) ? name : committed);
-  warn_if_stale(c);
-  print_record(c, all);
+  bool first = true;
+  for (const auto& c : load_characterisations(std::filesystem::exists(name) ? name : committed)) {
+    if (!first) fmt::print("\n");
+    first = false;
+    warn_if_stale(c);
+    print_record(c, all);
+  }
   return 0;
 }
 
@@ -177,6 +212,21 @@ int list_committed() {
   return 0;
 }
 
+// Names between commas; "array": all modules but the PE.
+std::vector<std::string> modules_of(const std::string& text, const ArrayConfig& arch) {
+  std::vector<std::string> out;
+  if (text == "array") {
+    for (const auto& m : array_modules(arch)) {
+      if (m.name != "pe") out.push_back(m.name);
+    }
+    return out;
+  }
+  std::istringstream in(text);
+  for (std::string name; std::getline(in, name, ',');) out.push_back(name);
+  if (out.empty()) throw input_error("", 0, "--module", "nothing", join(probe_names()));
+  return out;
+}
+
 // Only the last parts of paths: a record must not hold those of the machine that made it.
 std::string record_command(const std::vector<std::string>& args) {
   std::vector<std::string> words;
@@ -213,7 +263,6 @@ int cmd_characterise(const std::vector<std::string>& args) {
     return show(text_of(values, "show"), values.count("workloads") > 0);
   }
   CharacteriseOptions o;
-  o.module = text_of(values, "module");
   o.arch = resolve_array(text_of(values, "arch"));
   if (values.count("liberty") == 0) {
     throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
@@ -230,24 +279,37 @@ int cmd_characterise(const std::vector<std::string>& args) {
   if (o.clock_tree_factor < 1) {
     throw input_error("", 0, "--clock-tree", text_of(values, "clock-tree"), "1 to 100");
   }
-  o.cycles = parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000);
+  const std::uint64_t cycles = is_given(values, "cycles")
+                                   ? parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000)
+                                   : 0;
   o.seed = parse_count(text_of(values, "seed"), "--seed", 0, 1000000000);
   o.jobs = static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 64));
   o.keep = text_of(values, "keep");
   o.command = record_command(args);
+  if (values.count("additivity") > 0) {
+    o.cycles = cycles > 0 ? cycles : 256;
+    return print_additivity(o);
+  }
   const std::string out = text_of(values, "out");
   if (!out.empty()) check_output_path(out);
   if (isatty(STDERR_FILENO) != 0) {
     o.progress = [](const std::string& what) { fmt::print(stderr, "characterise: {}\n", what); };
   }
-  const CharacteriseResult result = characterise(o);
-  if (!result.mismatch.empty()) {
-    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
-    return 1;
+  std::vector<Characterisation> records;
+  for (const auto& module : modules_of(text_of(values, "module"), o.arch)) {
+    o.module = module;
+    o.cycles = cycles > 0 ? cycles : module == "pe" ? 1024 : 384;
+    const CharacteriseResult result = characterise(o);
+    if (!result.mismatch.empty()) {
+      fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
+      return 1;
+    }
+    if (!records.empty()) fmt::print("\n");
+    print_record(result.record, values.count("workloads") > 0);
+    fmt::print("netlist equal to the core in {} compared values\n", result.compared);
+    records.push_back(result.record);
   }
-  print_record(result.record, values.count("workloads") > 0);
-  fmt::print("netlist equal to the core in {} compared values\n", result.compared);
-  if (!out.empty()) write_file(out, to_json(result.record));
+  if (!out.empty()) write_file(out, records.size() == 1 ? to_json(records[0]) : to_json(records));
   return 0;
 }
 

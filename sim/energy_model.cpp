@@ -7,7 +7,8 @@
 #include <cmath>
 
 #include "golden/error.hpp"
-#include "model/formula.hpp"
+#include "model/gates/array_modules.hpp"
+#include "model/gates/module_energy.hpp"
 #include "model/scaling.hpp"
 #include "sim/energy_sources.hpp"
 
@@ -15,7 +16,9 @@ namespace bitcycle {
 namespace {
 
 constexpr std::uint64_t kSampleCycles = 256;  // of a sample, about
-constexpr double kBankBits = 64;              // memories are banks of words of so many bits
+constexpr std::uint64_t kModuleCycles = 256;
+constexpr int kModuleStride = 8;  // every eighth instance of a module is looked at
+constexpr double kBankBits = 64;  // memories are banks of words of so many bits
 // As the wires inside a module (docs/energy-from-gates.md); half of the bits change.
 constexpr double kFaradPerMillimetre = 0.15e-12;
 constexpr double kToggles = 0.5;
@@ -63,6 +66,7 @@ EnergyTerm scaling_term() {
 
 struct EnergyModel::Sample {
   std::array<double, kPeStates> joules{};
+  std::vector<double> modules;  ///< J of an event of each module, idle clock apart
   SampledActivity about;
 };
 
@@ -70,14 +74,17 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
                          const EnergyTable& table, const std::optional<MemoryConfig>& memory)
     : settings_(settings), machine_(machine), table_(table), memory_(memory) {
   const ArrayConfig& array = machine_.array;
-  auto found = find_characterisation(settings_, array, "pe");
-  if (!found) {
+  std::vector<Characterisation> records = find_characterisations(settings_, array);
+  const auto found = std::find_if(records.begin(), records.end(),
+                                  [](const Characterisation& c) { return c.module == "pe"; });
+  if (found == records.end()) {
     throw input_error(
         "", 0, "--energy " + to_string(settings_.level),
         fmt::format("no characterisation of the PE of {} in {}", array.name, settings_.technology),
         "one by 'bitcycle characterise' with --characterisation FILE, or --energy literature");
   }
   pe_ = std::move(*found);
+  records.erase(found);
   coefficients_ = coefficients_of(pe_, pe_feature_names(array));
   if (!settings_.scale_to.empty()) {
     logic_scale_ = scaling_factor(logic_node(pe_), pe_.voltage, settings_.scale_to, "--scale-to");
@@ -123,11 +130,145 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
     pe.terms.push_back(scaling_term());
     idle.terms.push_back(scaling_term());
   }
+  set_up_modules(std::move(records));
   set_up_memories();
   set_up_rest(memory);
 }
 
 EnergyModel::~EnergyModel() = default;
+
+namespace {
+
+EnergyPart part_of(const std::string& module) {
+  if (module.rfind("acc", 0) == 0) return EnergyPart::kAccumulators;
+  if (module.rfind("chunk", 0) == 0) return EnergyPart::kChunkRegisters;
+  return EnergyPart::kControl;
+}
+
+// What a module's energy beyond its clock is in proportion to.
+struct ModuleEvents {
+  double flushes = 0, flushes_ones = 0, a_words = 0, w_words = 0, digits = 0, results = 0;
+
+  double of(const std::string& module, bool ones_apart) const {
+    if (module == "acc") return flushes + (ones_apart ? 0.0 : flushes_ones);
+    if (module == "acc-ones") return flushes_ones;
+    if (module == "chunk-a" || module == "fill-a") return a_words;
+    if (module == "chunk-w" || module == "fill-w") return w_words;
+    if (module == "drain") return results;
+    return digits;
+  }
+};
+
+const char* event_of(const std::string& module) {
+  if (module.rfind("acc", 0) == 0) return "flush";
+  if (module == "chunk-a" || module == "fill-a") return "A word";
+  if (module == "chunk-w" || module == "fill-w") return "W word";
+  return module == "drain" ? "result" : "digit cycle";
+}
+
+}  // namespace
+
+void EnergyModel::set_up_modules(std::vector<Characterisation> records) {
+  for (const ModuleKind& kind : array_modules(machine_.array)) {
+    const auto at = std::find_if(records.begin(), records.end(),
+                                 [&](const Characterisation& c) { return c.module == kind.name; });
+    if (kind.name == "pe") continue;
+    if (at == records.end()) {
+      if (!records.empty()) notes_.push_back("no characterisation of module " + kind.name);
+      continue;
+    }
+    if (at->library.front().sha256 != pe_.library.front().sha256) {
+      throw input_error("", 0, "characterisation of " + kind.rtl_module,
+                        "library " + at->library.front().name,
+                        "that of the PE, " + pe_.library.front().name);
+    }
+    Module m;
+    m.name = kind.name;
+    m.part = part_of(kind.name);
+    m.instances = static_cast<double>(kind.instances);
+    m.idle_cycle = idle_cycle_energy(*at) * m.instances * logic_scale_;
+    m.leakage = at->leakage * m.instances;
+    m.record = std::move(*at);
+    EnergyPartInfo& info = book_.info(m.part);
+    info.status = "gates: model";
+    info.source += fmt::format("{}{}: {:.0f} of {}, {}", info.source.empty() ? "" : "; ", m.name,
+                               m.instances, m.record.rtl_module, m.record.library.front().name);
+    // Bands of a part are those of its worst module.
+    std::vector<EnergyTerm> terms = gate_terms(m.record);
+    terms.push_back({"model", model_error(m.record), model_error(m.record)});
+    if (!settings_.scale_to.empty()) terms.push_back(scaling_term());
+    for (const EnergyTerm& t : terms) {
+      const auto same = std::find_if(info.terms.begin(), info.terms.end(),
+                                     [&](const EnergyTerm& o) { return o.name == t.name; });
+      if (same == info.terms.end()) {
+        info.terms.push_back(t);
+      } else {
+        same->low = std::max(same->low, t.low);
+        same->high = std::max(same->high, t.high);
+      }
+    }
+    modules_.push_back(std::move(m));
+  }
+}
+
+// One run of the whole array: energies of all modules but the PEs, over their events.
+void EnergyModel::sample_modules(const ActivityKey& key, Sample& out) {
+  out.modules.assign(modules_.size(), 0.0);
+  if (modules_.empty()) return;
+  const ArrayConfig& c = machine_.array;
+  std::vector<Characterisation> records;
+  for (const Module& m : modules_) records.push_back(m.record);
+  ArrayCore core(c);
+  ArrayEnergy energy(c, core, records, kModuleStride);
+  ActivityJob job;
+  job.a = key.a;
+  job.w = key.w;
+  job.data = key.a_data;
+  job.w_data = key.w_data;
+  job.lanes = key.lanes;
+  job.seed = key.seed;
+  job.cycles = kModuleCycles;
+  ModuleEvents n;
+  run_activity(c, core, job, [&](const ArrayStep& coming) {
+    energy.observe(coming);
+    const ArrayPorts& ports = core.ports();
+    const EventPulses& e = ports.ev;
+    if (e.flush) n.flushes += e.flush_rows * (e.flush_cols + 1.0), n.flushes_ones += e.flush_ones;
+    n.a_words += e.a_words;
+    n.w_words += e.w_words;
+    n.digits += e.digit ? 1.0 : 0.0;
+    if (ports.res_valid && coming.res_ready) n.results += c.q;
+  });
+  const bool ones_apart = std::any_of(modules_.begin(), modules_.end(),
+                                      [](const Module& m) { return m.name == "acc-ones"; });
+  for (const ModuleEnergy& e : energy.modules()) {
+    for (std::size_t i = 0; i < modules_.size(); ++i) {
+      if (modules_[i].name != e.module) continue;
+      const double events = n.of(e.module, ones_apart);
+      const double moved = e.joules - e.idle_cycle * static_cast<double>(energy.cycles());
+      if (events > 0) out.modules[i] = std::max(0.0, moved / events) * logic_scale_;
+    }
+  }
+}
+
+void EnergyModel::add_modules(EnergyCounts& counts, const ArrayWork& w, const GemmTiming& chunk,
+                              const std::string& name, const Sample& sample, double times) {
+  ModuleEvents n;
+  const auto passes = static_cast<double>(chunk.passes);
+  n.flushes = (w.visits + w.a_chunks) * passes;
+  n.flushes_ones = w.w_chunks * passes;
+  n.a_words = w.a_chunks * w.a.bits;
+  n.w_words = w.w_chunks * w.w.bits;
+  n.digits = w.tile_chunks * static_cast<double>(chunk.digit_pairs);
+  n.results = w.results;
+  const bool ones_apart = std::any_of(modules_.begin(), modules_.end(),
+                                      [](const Module& m) { return m.name == "acc-ones"; });
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    const Module& m = modules_[i];
+    add_item(counts, m.part, fmt::format("{}: {}, {}", m.name, event_of(m.name), name),
+             sample.modules[i], n.of(m.name, ones_apart) * times);
+  }
+}
 
 EnergyModel::Bank EnergyModel::bank(int beats, double bits, const char* what) {
   const SramEnergy e = sram_energy(sram_, beats, kBankBits);
@@ -210,8 +351,11 @@ void EnergyModel::set_up_rest(const std::optional<MemoryConfig>& memory) {
     wires.terms = {{"wires", 0.5, 1.0}};
   }
   EnergyPartInfo& leakage = book_.info(EnergyPart::kLeakage);
-  leakage.status = sram_.leakage.empty() ? "gates: PEs only" : "gates: PEs; SRAM table";
-  leakage.source = "Liberty's leakage of the PEs' cells, and the SRAM table's";
+  leakage.status = sram_.leakage.empty() ? "gates" : "gates; SRAM table";
+  leakage.source =
+      fmt::format("Liberty's leakage of the cells of {}{}",
+                  modules_.empty() ? "the PEs" : "the modules covered",
+                  sram_.leakage.empty() ? "; memories not covered" : ", and the SRAM table's");
   leakage.terms = {{"leakage", 0.5, 1.0}};
 }
 
@@ -232,6 +376,7 @@ const EnergyModel::Sample& EnergyModel::sample(const ActivityKey& key) {
   for (std::size_t s = 0; s < kPeStates; ++s) {
     place->joules[s] = activity.features[s].dot(coefficients_) * logic_scale_;
   }
+  sample_modules(key, *place);
   place->about.key = key;
   place->about.cycles = activity.cycles;
   double squares = 0.0, mean = 0.0;
@@ -282,7 +427,6 @@ void EnergyModel::add(EnergyCounts& counts, const ArrayWork& work, double times)
   const ArrayConfig& c = machine_.array;
   const GemmTiming t = chunk_timing(c, work.a, work.w);
   const auto pairs = static_cast<double>(t.digit_pairs);
-  const double pes = static_cast<double>(c.tm) * c.tn;
   const double digit_cycles = work.tile_chunks * pairs;
   const double pause_cycles = work.tile_chunks * (static_cast<double>(t.p) - pairs);
   const double waiting = (work.cycles - digit_cycles - pause_cycles) * all_pes_;
@@ -290,6 +434,12 @@ void EnergyModel::add(EnergyCounts& counts, const ArrayWork& work, double times)
   if (settings_.level == EnergyLevel::kTable) {
     add_item(counts, EnergyPart::kPe, "cycle of a PE, " + pair, table_cycle(work),
              (digit_cycles + pause_cycles) * all_pes_ * times);
+    if (!modules_.empty()) {
+      // The other modules have no table: uniform data stand for all.
+      const ActivityKey key{work.a, work.w,        OperandData::kUniform, OperandData::kUniform,
+                            8,      settings_.seed};
+      add_modules(counts, work, t, key_text(key), sample(key), times);
+    }
   } else {
     // PE-cycles by state; sums over tiles of rows and columns inside and outside the matrix.
     const double ones_columns = work.a_chunks * pairs, ones_rows = work.w_chunks * pairs;
@@ -301,12 +451,12 @@ void EnergyModel::add(EnergyCounts& counts, const ArrayWork& work, double times)
     const std::array<double, kPeStates> states = {
         active, ones_columns, ones_rows, row_off, column_off, both_off, pause_cycles * all_pes_,
         0.0};
-    (void)pes;
     // Energy is taken to be linear in the lanes in use between half and all of them.
     double lanes = work.visits > 0 ? work.useful_macs / (work.visits * c.kl) : 1.0;
     lanes = std::clamp(lanes, 0.0, 1.0);
     const bool some = c.kl >= 2 && lanes < 0.995;
     const double half_weight = some ? 2.0 * (1.0 - lanes) : 0.0;
+    // The work's own PE-cycles; modules beside the PEs follow from other events of the same sample.
     ActivityKey key{work.a, work.w, work.a_data, work.w_data, 8, settings_.seed};
     for (const int eighths : {8, 4}) {
       const double weight = eighths == 8 ? 1.0 - half_weight : half_weight;
@@ -323,11 +473,18 @@ void EnergyModel::add(EnergyCounts& counts, const ArrayWork& work, double times)
   }
   add_item(counts, EnergyPart::kPe, "clocked cycle of a PE, nothing changes", idle_pe_,
            waiting * times);
+  for (const Module& m : modules_) {
+    add_item(counts, m.part, m.name + ": clocked cycle of all", m.idle_cycle, work.cycles * times);
+  }
 }
 
 void EnergyModel::add(EnergyCounts& counts, const SystemWork& work, double times) {
   add_item(counts, EnergyPart::kIdleClock, "clocked cycle of a PE, nothing changes", idle_pe_,
            work.idle_cycles * all_pes_ * times);
+  for (const Module& m : modules_) {
+    add_item(counts, EnergyPart::kIdleClock, m.name + ": clocked cycle of all", m.idle_cycle,
+             work.idle_cycles * times);
+  }
   // Operands of both sides lie in memories of one kind and, by default, one size.
   const double read_bit = 0.5 * (l1a_.read_bit + l1w_.read_bit);
   const double write_bit = 0.5 * (l1a_.write_bit + l1w_.write_bit);
@@ -369,6 +526,10 @@ void EnergyModel::add(EnergyCounts& counts, const SystemWork& work, double times
            table_.fp32_op_j > 0 ? work.vector_ops * times : 0.0);
   add_item(counts, EnergyPart::kLeakage, "second of all PEs", pe_.leakage * all_pes_,
            work.seconds * times);
+  for (const Module& m : modules_) {
+    add_item(counts, EnergyPart::kLeakage, m.name + ": second of all", m.leakage,
+             work.seconds * times);
+  }
   add_item(counts, EnergyPart::kLeakage, "second of all memories", sram_leakage_,
            sram_leakage_ > 0 ? work.seconds * times : 0.0);
 }

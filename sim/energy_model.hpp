@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/energy.hpp"
+#include "model/formula.hpp"
 #include "model/gates/characterisation.hpp"
 #include "model/machine/dram_estimate.hpp"
 #include "model/machine/machine_config.hpp"
@@ -60,6 +61,10 @@ std::vector<std::string> energy_technologies();
 /// The characterisation of module `module` for an array, by its parameters: the user's files first,
 /// then configs/characterised/. Nothing if there is none. Throws InputError for unreadable files
 /// and an unknown technology.
+/// All that fit, the user's files first, each module once.
+std::vector<Characterisation> find_characterisations(const EnergySettings& settings,
+                                                     const ArrayConfig& array);
+
 std::optional<Characterisation> find_characterisation(const EnergySettings& settings,
                                                       const ArrayConfig& array,
                                                       const std::string& module);
@@ -128,6 +133,19 @@ class EnergyModel {
     double read_bit = 0, write_bit = 0;  ///< J
   };
 
+  /// A module of the array beside the PEs.
+  struct Module {
+    std::string name;
+    EnergyPart part = EnergyPart::kControl;
+    Characterisation record;
+    double instances = 0, idle_cycle = 0;  ///< J of all instances
+    double leakage = 0;                    ///< W of all instances
+  };
+  void set_up_modules(std::vector<Characterisation> records);
+  void sample_modules(const ActivityKey& key, Sample& sample);
+  void add_modules(EnergyCounts& counts, const ArrayWork& work, const GemmTiming& chunk,
+                   const std::string& name, const Sample& sample, double times);
+
   const Sample& sample(const ActivityKey& key);
   void add_table(EnergyCounts& counts, const ArrayWork& work, double times);
   double table_cycle(const ArrayWork& work);
@@ -141,6 +159,7 @@ class EnergyModel {
   MachineConfig machine_;
   EnergyTable table_;
   Characterisation pe_;
+  std::vector<Module> modules_;
   Eigen::VectorXd coefficients_;
   SramTable sram_;
   double logic_scale_ = 1.0, sram_scale_ = 1.0;

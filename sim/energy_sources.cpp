@@ -8,6 +8,7 @@
 #include <set>
 
 #include "golden/error.hpp"
+#include "model/gates/array_modules.hpp"
 #include "sim/paths.hpp"
 
 namespace bitcycle {
@@ -28,12 +29,12 @@ constexpr Level kLevels[] = {{"auto", EnergyLevel::kAuto},
                              {"model", EnergyLevel::kModel},
                              {"gates", EnergyLevel::kGates}};
 
-std::vector<std::pair<std::string, int>> pe_parameters(const ArrayConfig& c) {
-  return {{"RA", c.ra}, {"RW", c.rw}, {"KL", c.kl}, {"AC_W", c.ac_w}, {"HOLD", c.s > 1 ? 1 : 0}};
-}
-
 bool fits(const Characterisation& c, const std::string& module, const ArrayConfig& array) {
-  return c.module == module && (module != "pe" || c.parameters == pe_parameters(array));
+  if (c.module != module) return false;
+  for (const ModuleKind& kind : array_modules(array)) {
+    if (kind.name == module) return c.parameters == kind.parameters;
+  }
+  return false;
 }
 
 // "8x8 uu uniform" into widths, signs and data.
@@ -107,28 +108,44 @@ std::vector<std::string> energy_technologies() {
   return {out.begin(), out.end()};
 }
 
-std::optional<Characterisation> find_characterisation(const EnergySettings& settings,
-                                                      const ArrayConfig& array,
-                                                      const std::string& module) {
-  for (const std::string& file : settings.characterisations) {
-    Characterisation c = load_characterisation(file);
-    if (fits(c, module, array)) return c;
-  }
+std::vector<Characterisation> find_characterisations(const EnergySettings& settings,
+                                                     const ArrayConfig& array) {
   const std::vector<std::string> known = energy_technologies();
   if (std::find(known.begin(), known.end(), settings.technology) == known.end()) {
     throw input_error("", 0, "--technology",
                       "'" + settings.technology + "'" + suggestion(settings.technology, known),
                       join(known));
   }
-  // The file of the array's name first; another name may have the same parameters.
+  std::vector<Characterisation> out;
+  const auto take = [&](std::vector<Characterisation> list) {
+    for (Characterisation& c : list) {
+      const bool have = std::any_of(
+          out.begin(), out.end(), [&](const Characterisation& o) { return o.module == c.module; });
+      if (!have && fits(c, c.module, array)) out.push_back(std::move(c));
+    }
+  };
+  for (const std::string& file : settings.characterisations) take(load_characterisations(file));
+  // The files of the array's name first; another name may have the same parameters.
   std::vector<std::string> names = {array.name};
   for (const ArrayConfig& preset : array_presets()) names.push_back(preset.name);
-  for (const std::string& name : names) {
-    const fs::path path =
-        characterised_dir() / (module + "-" + name + "-" + settings.technology + ".json");
-    if (!fs::exists(path)) continue;
-    Characterisation c = load_characterisation(path.string());
-    if (fits(c, module, array)) return c;
+  for (const char* kind : {"pe", "array"}) {
+    for (const std::string& name : names) {
+      const fs::path path =
+          characterised_dir() / fmt::format("{}-{}-{}.json", kind, name, settings.technology);
+      if (!fs::exists(path)) continue;
+      const std::size_t before = out.size();
+      take(load_characterisations(path.string()));
+      if (out.size() > before) break;
+    }
+  }
+  return out;
+}
+
+std::optional<Characterisation> find_characterisation(const EnergySettings& settings,
+                                                      const ArrayConfig& array,
+                                                      const std::string& module) {
+  for (Characterisation& c : find_characterisations(settings, array)) {
+    if (c.module == module) return std::move(c);
   }
   return std::nullopt;
 }

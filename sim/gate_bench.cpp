@@ -40,8 +40,17 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
   std::uint64_t seen = 0, leakages = 0;
   std::int64_t switching_before = 0;
   std::uint32_t settled = 0;
-  run_activity(small, core, job, [&] {
-    probe->observe();
+  // Registers with an asynchronous reset see it come and go, before the first cycle that counts.
+  if (const auto& ports = model.netlist().ports;
+      std::any_of(ports.begin(), ports.end(), [](const auto& p) { return p.name == "rst_ni"; })) {
+    const std::size_t reset = model.input_at("rst_ni");
+    for (const std::uint64_t level : {1, 0}) {
+      put_bits(inputs.data(), reset, 1, level);
+      sim.cycle(inputs.data());
+    }
+  }
+  run_activity(small, core, job, [&](const ArrayStep& coming) {
+    probe->observe(coming);
     for (std::size_t i = 0; i < in_at.size(); ++i) {
       const auto& port = probe->inputs()[i];
       for (std::size_t b = 0; b < port.bits; b += 64) {
@@ -91,7 +100,7 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
   }
   run.leakage = leakages > 0 ? leakage / static_cast<double>(leakages) : sim.leakage();
   run.settled = settled * model.tick();
-  if (!job.idle) {
+  if (!job.idle && probe_name == "pe") {
     run.macs = static_cast<double>(activity_macs(small, job));
   }
   return run;

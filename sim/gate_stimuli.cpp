@@ -144,11 +144,15 @@ CodeMatrix make_codes(OperandData data, std::uint64_t rows, std::uint64_t k, Pre
 
 std::string ActivityJob::label() const {
   if (idle) return "idle";
-  std::string out = fmt::format("{}x{} {}{} {}", a.bits, w.bits, a.is_signed ? 's' : 'u',
-                                w.is_signed ? 's' : 'u', operand_data_name(data));
-  if (w_data) out += "*" + operand_data_name(*w_data);
-  if (lanes < 8) out += fmt::format(" {}/8 lanes", lanes);
-  return out;
+  std::string text = fmt::format("{}x{} {}{} {}", a.bits, w.bits, a.is_signed ? 's' : 'u',
+                                 w.is_signed ? 's' : 'u', operand_data_name(data));
+  if (w_data) text += "*" + operand_data_name(*w_data);
+  if (lanes < 8) text += fmt::format(" {}/8 lanes", lanes);
+  if (chunks > 0) text += fmt::format(" k{}", chunks);
+  if (rows > 0) text += fmt::format(" m{}", rows);
+  if (cols > 0) text += fmt::format(" n{}", cols);
+  if (stall > 0) text += fmt::format(" stall {}", stall);
+  return text;
 }
 
 ArrayConfig small_array(const ArrayConfig& config) {
@@ -179,9 +183,18 @@ Descriptor descriptor_of(const ArrayConfig& array, const ActivityJob& job) {
   d.gemm.k = static_cast<std::uint64_t>(array.kl);
   d.a = job.a;
   d.w = job.w;
-  // Chunks enough for the cycles wanted.
   const std::uint64_t cc = gemm_timing(array, d).cc;
-  d.gemm.k *= std::max<std::uint64_t>(1, job.cycles / (2 * cc));
+  if (job.chunks == 0) {
+    // Chunks enough for the cycles wanted.
+    d.gemm.k *= std::max<std::uint64_t>(1, job.cycles / (2 * cc));
+  } else {
+    // Tiles enough; the last chunk is not full.
+    d.gemm.k = d.gemm.k * job.chunks - static_cast<std::uint64_t>(array.kl / 4);
+    const std::uint64_t tile = std::max<std::uint64_t>(cc * job.chunks, gemm_timing(array, d).dr);
+    d.gemm.m = static_cast<std::uint64_t>(array.tm) * std::max<std::uint64_t>(2, job.cycles / tile);
+  }
+  if (job.rows > 0) d.gemm.m -= static_cast<std::uint64_t>(array.tm - std::min(job.rows, array.tm));
+  if (job.cols > 0) d.gemm.n = static_cast<std::uint64_t>(std::min(job.cols, array.tn));
   return d;
 }
 
@@ -192,19 +205,20 @@ std::uint64_t activity_macs(const ArrayConfig& array, const ActivityJob& job) {
 }
 
 void run_activity(const ArrayConfig& array, ArrayCore& core, const ActivityJob& job,
-                  const std::function<void()>& seen) {
+                  const std::function<void(const ArrayStep&)>& seen) {
+  static const ArrayStep nothing;
   core.reset();
-  seen();
   if (job.idle) {
-    static const ArrayStep nothing;
+    seen(nothing);
     for (std::uint64_t i = 0; i < job.cycles; ++i) {
       core.step(nothing);
-      seen();
+      seen(nothing);
     }
     return;
   }
   GemmJob gemm;
   gemm.descriptor = descriptor_of(array, job);
+  gemm.stalls.a = gemm.stalls.w = job.stall;
   const Gemm& shape = gemm.descriptor.gemm;
   if (job.w_data) {
     gemm.operands = {make_codes(job.data, shape.m, shape.k, job.a, job.seed, 0),
@@ -223,9 +237,9 @@ void run_activity(const ArrayConfig& array, ArrayCore& core, const ActivityJob& 
   Stimulus stimulus(array, source, job.seed);
   for (;;) {
     const ArrayStep& step = stimulus.next(core.ports());
+    seen(stimulus.done() ? nothing : step);
     if (stimulus.done()) return;
     core.step(step);
-    seen();
   }
 }
 

@@ -17,6 +17,7 @@ struct SynthesisRequest {
   std::string out_dir;
   double delay = 0.0;           ///< s that abc sizes gates for; 0 = as small as possible
   bool keep_hierarchy = false;  ///< map every module once
+  bool flatten_mapped = false;  ///< with keep_hierarchy: flat after mapping
 };
 
 /// Maps the module to the library; returns the path of the JSON netlist in out_dir. Throws

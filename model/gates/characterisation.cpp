@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "bitcycle-characterisation";
+constexpr const char* kListFormat = "bitcycle-characterisations";
 constexpr int kVersion = 1;
 
 // Six digits: more than the model is worth, and files that do not change in the last place.
@@ -43,13 +44,31 @@ class CharacterisationReader {
  public:
   explicit CharacterisationReader(const std::string& file) : file_(file) {}
 
-  Characterisation run(const std::string& text) {
+  std::vector<Characterisation> all(const std::string& text) const {
     Json root;
     try {
       root = Json::parse(text);
     } catch (const Json::exception& e) {
       fail("JSON", e.what(), "a file that 'bitcycle characterise' wrote");
     }
+    if (!root.is_object() || !root.contains("format") || root["format"] != kListFormat) {
+      return {one(root)};
+    }
+    std::vector<Characterisation> out;
+    for (const auto& m : list(root, "modules")) {
+      // What all modules share stands once.
+      Json full = m;
+      for (const char* key : {"format", "version", "arch", "library", "tools"}) {
+        full[key] = key == std::string("format") ? Json(kFormat) : member(root, key);
+      }
+      out.push_back(one(full));
+    }
+    if (out.empty()) fail("modules", "none", "at least one");
+    return out;
+  }
+
+ private:
+  Characterisation one(const Json& root) const {
     if (!root.is_object() || !root.contains("format") || root["format"] != kFormat) {
       fail("format", "another file", kFormat);
     }
@@ -108,7 +127,6 @@ class CharacterisationReader {
     return c;
   }
 
- private:
   [[noreturn]] void fail(const std::string& field, const std::string& found,
                          const std::string& allowed) const {
     throw input_error(file_, 0, field, found, allowed);
@@ -192,7 +210,9 @@ class CharacterisationReader {
 
 }  // namespace
 
-std::string to_json(const Characterisation& c) {
+namespace {
+
+Json json_of(const Characterisation& c) {
   Json root;
   root["format"] = kFormat;
   root["version"] = kVersion;
@@ -253,16 +273,94 @@ std::string to_json(const Characterisation& c) {
   }
   root["sources"] = sources;
   root["command"] = c.command;
-  return root.dump(1) + "\n";
+  return root;
+}
+
+// One line for each entry of a list, so that files of many numbers stay small and can be compared.
+void write_lines(const Json& value, int indent, std::string& out) {
+  const auto flat = [](const Json& v) {
+    return std::all_of(v.begin(), v.end(), [](const Json& x) { return !x.is_structured(); });
+  };
+  const std::string margin(static_cast<std::size_t>(indent), ' ');
+  if (!value.is_structured() || value.empty() || flat(value)) {
+    out += value.dump();
+    return;
+  }
+  const bool object = value.is_object();
+  out += object ? "{\n" : "[\n";
+  bool first = true;
+  for (const auto& [key, item] : value.items()) {
+    if (!first) out += ",\n";
+    first = false;
+    out += margin + " ";
+    if (object) out += Json(key).dump() + ": ";
+    write_lines(item, indent + 1, out);
+  }
+  out += "\n" + margin + (object ? "}" : "]");
+}
+
+}  // namespace
+
+std::string to_json(const Characterisation& c) { return json_of(c).dump(1) + "\n"; }
+
+std::string to_json(const std::vector<Characterisation>& list) {
+  Json root;
+  root["format"] = kListFormat;
+  Json modules = Json::array();
+  for (const auto& c : list) {
+    Json m = json_of(c);
+    for (const char* key : {"version", "arch", "library", "tools"}) {
+      if (!root.contains(key)) root[key] = m[key];
+      if (root[key] != m[key]) {
+        throw input_error("", 0, "modules", std::string("different ") + key, "alike in one file");
+      }
+      m.erase(key);
+    }
+    m.erase("format");
+    modules.push_back(std::move(m));
+  }
+  root["modules"] = std::move(modules);
+  std::string out;
+  write_lines(root, 0, out);
+  return out + "\n";
 }
 
 Characterisation parse_characterisation(const std::string& json, const std::string& file) {
-  return CharacterisationReader(file).run(json);
+  auto all = parse_characterisations(json, file);
+  if (all.size() != 1) {
+    throw input_error(file, 0, "modules", std::to_string(all.size()), "one");
+  }
+  return std::move(all[0]);
 }
 
+std::vector<Characterisation> parse_characterisations(const std::string& json,
+                                                      const std::string& file) {
+  return CharacterisationReader(file).all(json);
+}
+
+namespace {
+std::string text_of_file(const std::string& path) {
+  return read_text_file(path, "characterisation", "a file that 'bitcycle characterise' wrote");
+}
+}  // namespace
+
 Characterisation load_characterisation(const std::string& path) {
-  return parse_characterisation(
-      read_text_file(path, "characterisation", "a file that 'bitcycle characterise' wrote"), path);
+  return parse_characterisation(text_of_file(path), path);
+}
+
+std::vector<Characterisation> load_characterisations(const std::string& path) {
+  return parse_characterisations(text_of_file(path), path);
+}
+
+std::vector<Characterisation> array_characterisations(const std::string& dir,
+                                                      const std::string& preset,
+                                                      const std::string& technology) {
+  const auto path = [&](const char* kind) {
+    return fmt::format("{}/{}-{}-{}.json", dir, kind, preset, technology);
+  };
+  std::vector<Characterisation> out = load_characterisations(path("pe"));
+  for (auto& c : load_characterisations(path("array"))) out.push_back(std::move(c));
+  return out;
 }
 
 std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>& files) {
