@@ -11,6 +11,7 @@
 
 #include "golden/error.hpp"
 #include "model/gates/array_modules.hpp"
+#include "model/gates/module_energy.hpp"
 #include "sim/additivity.hpp"
 #include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
@@ -185,11 +186,14 @@ std::string per_mac(const Characterisation& c, const std::string& label) {
 }
 
 int list_committed() {
-  std::vector<std::string> names;
+  std::vector<std::string> names, several;
   for (const auto& e : std::filesystem::directory_iterator(committed_dir())) {
-    if (e.path().extension() == ".json") names.push_back(e.path().stem().string());
+    if (e.path().extension() != ".json") continue;
+    const auto stem = e.path().stem().string();
+    (stem.rfind("pe-", 0) == 0 ? names : several).push_back(stem);
   }
   std::sort(names.begin(), names.end());
+  std::sort(several.begin(), several.end());
   TextTable table;
   table.add_column("characterisation", TextTable::Align::kLeft);
   table.add_column("area\num2");
@@ -208,7 +212,30 @@ int list_committed() {
          per_mac(c, "8x8 uu uniform"), per_mac(c, "4x4 uu uniform"), per_mac(c, "2x2 uu uniform"),
          per_mac(c, "8x8 ss uniform"), percent(c.held_out_mean), percent(c.held_out_max)});
   }
-  fmt::print("{}", table.render());
+  fmt::print("{}\n", table.render());
+
+  // The other modules, an instance of each: energy of an idle cycle, what work adds to it, error.
+  TextTable modules;
+  modules.add_column("characterisation", TextTable::Align::kLeft);
+  modules.add_column("module", TextTable::Align::kLeft);
+  modules.add_column("area\num2");
+  modules.add_column("critical\npath");
+  modules.add_column("idle\ncycle");
+  modules.add_column("busy cycle\nmean");
+  modules.add_column("held out\nmean");
+  modules.add_column("held out\nlargest");
+  for (const auto& name : several) {
+    for (const auto& c : load_characterisations(committed_dir() + "/" + name + ".json")) {
+      warn_if_stale(c);
+      double busy = 0.0;
+      for (const auto& w : c.held_out) busy += w.energy / static_cast<double>(c.held_out.size());
+      modules.add_row({name, c.module, fmt::format("{:.5g}", c.area),
+                       fmt::format("{:.3g} ns", c.critical_path * 1e9),
+                       si_text(idle_cycle_energy(c), "J"), si_text(busy, "J"),
+                       percent(c.held_out_mean), percent(c.held_out_max)});
+    }
+  }
+  fmt::print("{}", modules.render());
   return 0;
 }
 

@@ -20,6 +20,13 @@ constexpr const char* kFormat = "bitcycle-characterisation";
 constexpr const char* kListFormat = "bitcycle-characterisations";
 constexpr int kVersion = 1;
 
+// Source of all events in a file of several modules.
+constexpr const char* kListSource = "gates";
+
+std::string root_description(const std::string& count) {
+  return "square root of " + count + ", cycle by cycle";
+}
+
 // Six digits: more than the model is worth, and files that do not change in the last place.
 double rounded(double value) {
   return std::isfinite(value) ? std::stod(fmt::format("{:.6g}", value)) : value;
@@ -56,8 +63,8 @@ class CharacterisationReader {
     }
     std::vector<Characterisation> out;
     for (const auto& m : list(root, "modules")) {
-      // What all modules share stands once.
-      Json full = m;
+      // What all modules share stands once; lists of numbers are short.
+      Json full = expanded(m);
       for (const char* key : {"format", "version", "arch", "library", "tools"}) {
         full[key] = key == std::string("format") ? Json(kFormat) : member(root, key);
       }
@@ -68,6 +75,38 @@ class CharacterisationReader {
   }
 
  private:
+  Json expanded(const Json& m) const {
+    Json full = m;
+    Json events = Json::array();
+    for (const auto& e : list(m, "events")) {
+      if (!e.is_array() || e.size() < 2 || !e[0].is_string()) {
+        fail("events", e.dump(), "[name, J, description]");
+      }
+      const auto name = e[0].get<std::string>();
+      std::string text = e.size() > 2 ? string(e[2], "events." + name) : "";
+      if (text.empty()) text = root_description(name.substr(std::min<std::size_t>(5, name.size())));
+      events.push_back(
+          {{"name", name}, {"description", text}, {"energy_J", e[1]}, {"source", kListSource}});
+    }
+    full["events"] = events;
+    for (const char* key : {"fit", "held_out", "degenerate"}) {
+      Json workloads = Json::array();
+      for (const auto& w : list(member(m, key), "workloads")) {
+        if (!w.is_array() || w.size() < 5) {
+          fail(std::string(key) + ".workloads", w.dump(), "[label, J, errors, clock share]");
+        }
+        workloads.push_back({{"label", w[0]},
+                             {"energy_per_cycle_J", w[1]},
+                             {"model_error", w[2]},
+                             {"sampling_error", w[3]},
+                             {"clock_share", w[4]}});
+        if (w.size() > 5) workloads.back()["energy_per_mac_J"] = w[5];
+      }
+      full[key]["workloads"] = workloads;
+    }
+    return full;
+  }
+
   Characterisation one(const Json& root) const {
     if (!root.is_object() || !root.contains("format") || root["format"] != kFormat) {
       fail("format", "another file", kFormat);
@@ -276,6 +315,33 @@ Json json_of(const Characterisation& c) {
   return root;
 }
 
+// The form of a module in a file of several: lists of numbers, and of the fitted workloads only the
+// idle one.
+Json compact(Json m) {
+  Json events = Json::array();
+  for (const auto& e : m["events"]) {
+    if (e["source"] != kListSource) {
+      throw input_error("", 0, "events", "source " + e["source"].dump(), kListSource);
+    }
+    const auto name = e["name"].get<std::string>();
+    const bool root = name.rfind("sqrt_", 0) == 0;
+    events.push_back({e["name"], e["energy_J"]});
+    if (!root) events.back().push_back(e["description"]);
+  }
+  m["events"] = std::move(events);
+  for (const char* key : {"fit", "held_out", "degenerate"}) {
+    Json workloads = Json::array();
+    for (const auto& w : m[key]["workloads"]) {
+      if (key == std::string("fit") && w["label"] != "idle") continue;
+      workloads.push_back({w["label"], w["energy_per_cycle_J"], w["model_error"],
+                           w["sampling_error"], w["clock_share"]});
+      if (w.contains("energy_per_mac_J")) workloads.back().push_back(w["energy_per_mac_J"]);
+    }
+    m[key]["workloads"] = std::move(workloads);
+  }
+  return m;
+}
+
 // One line for each entry of a list, so that files of many numbers stay small and can be compared.
 void write_lines(const Json& value, int indent, std::string& out) {
   const auto flat = [](const Json& v) {
@@ -317,7 +383,7 @@ std::string to_json(const std::vector<Characterisation>& list) {
       m.erase(key);
     }
     m.erase("format");
-    modules.push_back(std::move(m));
+    modules.push_back(compact(m));
   }
   root["modules"] = std::move(modules);
   std::string out;
