@@ -12,6 +12,7 @@
 #include "sim/compare_inputs.hpp"
 #include "sim/compare_machine.hpp"
 #include "sim/compare_trace.hpp"
+#include "sim/gate_check.hpp"
 
 namespace bitcycle {
 namespace {
@@ -159,6 +160,7 @@ class Job {
     if (!options_.accuracy_file.empty()) join_metrics();
     std::vector<Workload> workloads;
     for (const auto& w : workloads_) workloads.push_back(w.workload);
+    if (options_.energy.level == EnergyLevel::kGates) check_at_gate_level();
     std::vector<const EnergyModel*> models;
     for (const auto& e : energies_) {
       if (e) models.push_back(e.get());
@@ -169,6 +171,20 @@ class Job {
   }
 
  private:
+  // All rows of an array together are its job.
+  void check_at_gate_level() {
+    for (std::size_t a = 0; a < archs_.size(); ++a) {
+      EnergyCounts counts;
+      for (const auto& row : result_.rows) {
+        if (row.gates && row.gates->model == energies_[a]) add_counts(counts, row.gates->counts);
+      }
+      result_.gate_check +=
+          fmt::format("{}: {} in {}\n\n{}\n", archs_[a].name, energies_[a]->pe().rtl_module,
+                      energies_[a]->pe().library.front().name,
+                      gate_check_text(check_gates(*energies_[a], archs_[a], counts)));
+    }
+  }
+
   bool from_gates() const {
     return options_.energy.level == EnergyLevel::kTable ||
            options_.energy.level == EnergyLevel::kModel ||

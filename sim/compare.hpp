@@ -224,6 +224,7 @@ struct CompareResult {
   bool memory_is_dram = false;
   std::string energy_label;  ///< "literature constants"
   std::string energy_level = "literature";
+  std::string gate_check;              ///< level gates: how far the model is off, for people
   std::vector<CheckItem> check_items;  ///< every distinct descriptor of the job
   std::optional<CheckVerdict> check;   ///< set by the command if it was asked to check
 };

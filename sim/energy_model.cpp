@@ -40,6 +40,12 @@ std::string key_text(const ActivityKey& k) {
   return out;
 }
 
+std::string cycle_name(const ActivityKey& key, PeState state) {
+  return fmt::format("cycle of a PE, {}, {}", key_text(key), to_string(state));
+}
+
+constexpr const char* kIdlePe = "clocked cycle of a PE, nothing changes";
+
 // Root of the mean square: one sigma of the event model on work that it has not seen.
 double model_error(const Characterisation& c) {
   double squares = 0.0;
@@ -399,8 +405,27 @@ const EnergyModel::Sample& EnergyModel::sample(const ActivityKey& key) {
   return *place;
 }
 
-double EnergyModel::active_cycle(const ActivityKey& key) {
-  return sample(key).joules[static_cast<std::size_t>(PeState::kActive)];
+double EnergyModel::pe_joules(const EnergyCounts& counts) const {
+  double joules = 0.0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const EnergyItem& item = book_.items()[i];
+    if (item.part == EnergyPart::kPe ||
+        (item.part == EnergyPart::kIdleClock && item.name == kIdlePe)) {
+      joules += counts[i] * item.joules;
+    }
+  }
+  return joules;
+}
+
+double EnergyModel::working_joules(const EnergyCounts& counts, const ActivityKey& key) const {
+  double joules = 0.0;
+  for (std::size_t s = 0; s < kPeStates; ++s) {
+    const int i = book_.find(EnergyPart::kPe, cycle_name(key, static_cast<PeState>(s)));
+    if (i < 0 || static_cast<std::size_t>(i) >= counts.size()) continue;
+    const auto at = static_cast<std::size_t>(i);
+    joules += counts[at] * book_.items()[at].joules;
+  }
+  return joules;
 }
 
 std::vector<SampledActivity> EnergyModel::samples() const {
@@ -464,23 +489,20 @@ void EnergyModel::add(EnergyCounts& counts, const ArrayWork& work, double times)
       key.lanes = eighths;
       const Sample& s = sample(key);
       for (std::size_t i = 0; i < kPeStates; ++i) {
-        add_item(
-            counts, EnergyPart::kPe,
-            fmt::format("cycle of a PE, {}, {}", key_text(key), to_string(static_cast<PeState>(i))),
-            s.joules[i], states[i] * weight * times);
+        add_item(counts, EnergyPart::kPe, cycle_name(key, static_cast<PeState>(i)), s.joules[i],
+                 states[i] * weight * times);
       }
+      add_modules(counts, work, t, key_text(key), s, weight * times);
     }
   }
-  add_item(counts, EnergyPart::kPe, "clocked cycle of a PE, nothing changes", idle_pe_,
-           waiting * times);
+  add_item(counts, EnergyPart::kPe, kIdlePe, idle_pe_, waiting * times);
   for (const Module& m : modules_) {
     add_item(counts, m.part, m.name + ": clocked cycle of all", m.idle_cycle, work.cycles * times);
   }
 }
 
 void EnergyModel::add(EnergyCounts& counts, const SystemWork& work, double times) {
-  add_item(counts, EnergyPart::kIdleClock, "clocked cycle of a PE, nothing changes", idle_pe_,
-           work.idle_cycles * all_pes_ * times);
+  add_item(counts, EnergyPart::kIdleClock, kIdlePe, idle_pe_, work.idle_cycles * all_pes_ * times);
   for (const Module& m : modules_) {
     add_item(counts, EnergyPart::kIdleClock, m.name + ": clocked cycle of all", m.idle_cycle,
              work.idle_cycles * times);

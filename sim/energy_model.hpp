@@ -124,8 +124,9 @@ class EnergyModel {
   /// What a reader must know: sources, what is left out, where a library is too slow for the clock.
   std::vector<std::string> notes(double clock_hz) const;
 
-  /// Mean energy of an active PE's cycle, J (level kModel).
-  double active_cycle(const ActivityKey& key);
+  /// J that PEs spend at work on these widths and data, of all counted.
+  double pe_joules(const EnergyCounts& counts) const;  ///< of all PEs, idle ones included
+  double working_joules(const EnergyCounts& counts, const ActivityKey& key) const;
 
  private:
   struct Sample;

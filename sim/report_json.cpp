@@ -232,6 +232,7 @@ std::string report_json(const CompareResult& result) {
     out["check"]["cycles"] = result.check->cycles;
     out["check"]["text"] = result.check->text;
   }
+  if (!result.gate_check.empty()) out["gate_check"] = result.gate_check;
   out["rows"] = Json::array();
   for (const auto& row : result.rows) {
     Json json = row_json(row, result);

@@ -244,6 +244,7 @@ std::string report_text(const CompareResult& result, const std::vector<std::stri
     if (base.gates) out += energy_block(result, block);
     if (block.rows > 1) out += explanation(result, block) + "\n";
   }
+  if (!result.gate_check.empty()) out += result.gate_check;
   if (result.check) {
     out += wrap_text(fmt::format("RTL check: {}: {}", result.check->pass ? "PASS" : "FAIL",
                                  result.check->text),
