@@ -1,5 +1,6 @@
 #include "sim/energy_measure.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -7,7 +8,9 @@ namespace bitcycle {
 
 EnergyMeter::EnergyMeter(const ArrayConfig& config, const ArrayCore& core, const EnergyModel& model,
                          std::uint64_t one_in)
-    : energy_(config, core, {model.pe()}, kStride), period_(kWindow * one_in) {}
+    : energy_(config, core, {model.pe()},
+              std::clamp(std::min(config.tm, config.tn) / 2, 1, kStride)),
+      period_(kWindow * one_in) {}
 
 void EnergyMeter::cycle() {
   const std::uint64_t at = cycles_++ % period_;

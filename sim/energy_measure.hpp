@@ -23,7 +23,7 @@ struct MeasuredEnergy {
 class EnergyMeter {
  public:
   static constexpr std::uint64_t kWindow = 32;
-  static constexpr int kStride = 4;  ///< every so many rows and columns of PEs
+  static constexpr int kStride = 8;  ///< most rows and columns of PEs from one to the next
 
   /// `core` must outlive it; its PEs are those of the model's characterisation.
   EnergyMeter(const ArrayConfig& config, const ArrayCore& core, const EnergyModel& model,
