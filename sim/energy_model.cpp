@@ -405,6 +405,12 @@ const EnergyModel::Sample& EnergyModel::sample(const ActivityKey& key) {
   return *place;
 }
 
+double EnergyModel::area() const {
+  double um2 = pe_.area * all_pes_;
+  for (const Module& m : modules_) um2 += m.record.area * m.instances;
+  return um2;
+}
+
 double EnergyModel::pe_joules(const EnergyCounts& counts) const {
   double joules = 0.0;
   for (std::size_t i = 0; i < counts.size(); ++i) {

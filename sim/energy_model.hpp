@@ -119,6 +119,7 @@ class EnergyModel {
   const EnergySettings& settings() const { return settings_; }
   const Characterisation& pe() const { return pe_; }
   const std::string& array_name() const { return machine_.array.name; }
+  double area() const;  ///< um^2 of the cells of all modules covered, memories apart
   /// Sampled pairs of widths and data (level kModel).
   std::vector<SampledActivity> samples() const;
   /// What a reader must know: sources, what is left out, where a library is too slow for the clock.

@@ -74,6 +74,7 @@ Json energy_model_json(const EnergyModel& model, double clock_hz) {
   out["temperature_c"] = pe.temperature;
   out["critical_path_s"] = pe.critical_path;
   out["clock_hz"] = clock_hz;
+  out["cell_area_um2"] = model.area();
   out["data"] = to_string(model.settings().data);
   if (!model.settings().scale_to.empty()) out["scaled_to"] = model.settings().scale_to;
   for (std::size_t p = 0; p < kEnergyParts; ++p) {
