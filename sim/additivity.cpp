@@ -97,6 +97,7 @@ Additivity check_additivity(const CharacteriseOptions& options) {
   conditions.wire_f_per_fanout =
       o.wire_per_fanout < 0 ? estimated_wire(netlist) : o.wire_per_fanout;
   conditions.clock_tree_factor = o.clock_tree_factor;
+  conditions.clear_registers = true;
   const GateModel model(netlist, library, conditions);
   out.cells = netlist.instances.size();
   out.area = netlist.area();

@@ -248,6 +248,7 @@ std::vector<std::string> modules_of(const std::string& text, const ArrayConfig& 
     }
     return out;
   }
+  if (text == "machine") return unit_names();
   std::istringstream in(text);
   for (std::string name; std::getline(in, name, ',');) out.push_back(name);
   if (out.empty()) throw input_error("", 0, "--module", "nothing", join(probe_names()));
