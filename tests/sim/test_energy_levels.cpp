@@ -12,6 +12,7 @@
 #include "sim/energy_report.hpp"
 #include "sim/energy_sources.hpp"
 #include "sim/energy_work.hpp"
+#include "sim/machine_report.hpp"
 #include "sim/machine_run.hpp"
 #include "sim/paths.hpp"
 #include "sim/report.hpp"
