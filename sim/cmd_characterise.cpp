@@ -61,8 +61,12 @@ po::options_description describe() {
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
   add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("machine-area",
+      "instead: the same of the machine's logic around the array, without memories");
   add("additivity",
       "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
+  add("idle", "table of what the presets' arrays cost while they are clocked and do nothing");
+  add("areas", "table of the areas of the presets' arrays, without glue");
   add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
@@ -104,7 +108,9 @@ void print_record(const Characterisation& c, bool all) {
              c.held_out.size());
   double degenerate = 0.0;
   for (const auto& w : c.degenerate) degenerate = std::max(degenerate, std::abs(w.error));
-  fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  if (!c.degenerate.empty()) {
+    fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  }
   for (const auto& b : c.bands) {
     fmt::print("  band {:<10} -{} +{}  {}\n", b.name, percent(b.low), percent(b.high), b.why);
   }
@@ -112,14 +118,16 @@ void print_record(const Characterisation& c, bool all) {
   fmt::print("\npost-synthesis estimate, leakage not in energies\n");
 }
 
-int print_area(const CharacteriseOptions& o) {
+int print_area(const CharacteriseOptions& o, bool machine) {
   TextTable table;
   table.add_column("module", TextTable::Align::kLeft);
   table.add_column("instances");
   table.add_column("cells");
   table.add_column("area\num2");
   table.add_column("share");
-  const auto modules = array_area(o.arch, load_liberty(o.liberty));
+  const auto library = load_liberty(o.liberty);
+  const auto modules =
+      machine ? machine_area(machine_for(o.arch), library) : array_area(o.arch, library);
   ModuleArea all;
   for (const auto& m : modules) all.cells += m.cells, all.area += m.area;
   const auto row = [&](const std::string& name, const std::string& count, const ModuleArea& m) {
@@ -239,6 +247,77 @@ int list_committed() {
   return 0;
 }
 
+// Idle clocked cycle of whole arrays, and its share of the mean over held-out workloads.
+int list_idle() {
+  TextTable table;
+  table.add_column("array", TextTable::Align::kLeft);
+  table.add_column("idle\ncycle");
+  table.add_column("busy cycle\nmean");
+  table.add_column("idle\nshare");
+  table.add_column("share of PEs\nin idle cycle");
+  table.add_column("idle PE of\nits busy cycle");
+  for (const char* technology : {"osu018", "ihp-sg13g2", "asap7"}) {
+    for (const auto& preset : array_presets()) {
+      double idle = 0.0, busy = 0.0, pe_idle = 0.0, pe_busy = 0.0;
+      const auto records = array_characterisations(committed_dir(), preset.name, technology);
+      for (const auto& m : array_modules(preset)) {
+        const auto c = std::find_if(records.begin(), records.end(),
+                                    [&](const auto& r) { return r.module == m.name; });
+        if (c == records.end()) continue;
+        double mean = 0.0;
+        for (const auto& w : c->held_out) {
+          mean += w.energy / static_cast<double>(c->held_out.size());
+        }
+        const auto count = static_cast<double>(m.instances);
+        idle += count * idle_cycle_energy(*c);
+        busy += count * mean;
+        if (m.name == "pe") pe_idle = count * idle_cycle_energy(*c), pe_busy = count * mean;
+      }
+      table.add_row({preset.name + " " + technology, si_text(idle, "J"), si_text(busy, "J"),
+                     percent(idle / busy), percent(pe_idle / idle), percent(pe_idle / pe_busy)});
+    }
+  }
+  fmt::print("{}", table.render());
+  return 0;
+}
+
+// Cell areas of whole arrays without glue: of their modules, times instances.
+int list_areas() {
+  TextTable table;
+  table.add_column("array", TextTable::Align::kLeft);
+  table.add_column("mm2");
+  table.add_column("critical\npath");
+  table.add_column("leakage");
+  for (const char* kind : {"PEs", "acc", "chunk", "others"}) {
+    table.add_column(std::string(kind) + "\nshare");
+  }
+  for (const char* technology : {"osu018", "ihp-sg13g2", "asap7"}) {
+    for (const auto& preset : array_presets()) {
+      double pe = 0.0, acc = 0.0, chunk = 0.0, all = 0.0, path = 0.0, leakage = 0.0;
+      const auto records = array_characterisations(committed_dir(), preset.name, technology);
+      for (const auto& m : array_modules(preset)) {
+        const auto c = std::find_if(records.begin(), records.end(),
+                                    [&](const auto& r) { return r.module == m.name; });
+        if (c == records.end()) continue;
+        const auto count = static_cast<double>(m.instances);
+        const double area = count * c->area;
+        all += area;
+        leakage += count * c->leakage;
+        path = std::max(path, c->critical_path);
+        if (m.rtl_module == "bc_pe") pe += area;
+        if (m.rtl_module == "bc_acc") acc += area;
+        if (m.rtl_module == "bc_chunk") chunk += area;
+      }
+      table.add_row({preset.name + " " + technology, fmt::format("{:.4g}", all * 1e-6),
+                     fmt::format("{:.3g} ns", path * 1e9), si_text(leakage, "W"), percent(pe / all),
+                     percent(acc / all), percent(chunk / all),
+                     percent(1.0 - (pe + acc + chunk) / all)});
+    }
+  }
+  fmt::print("{}", table.render());
+  return 0;
+}
+
 // Names between commas; "array": all modules but the PE.
 std::vector<std::string> modules_of(const std::string& text, const ArrayConfig& arch) {
   std::vector<std::string> out;
@@ -287,6 +366,8 @@ int cmd_characterise(const std::vector<std::string>& args) {
     return 0;
   }
   if (values.count("list") > 0) return list_committed();
+  if (values.count("areas") > 0) return list_areas();
+  if (values.count("idle") > 0) return list_idle();
   if (is_given(values, "show")) {
     return show(text_of(values, "show"), values.count("workloads") > 0);
   }
@@ -296,7 +377,8 @@ int cmd_characterise(const std::vector<std::string>& args) {
     throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
   }
   o.liberty = values["liberty"].as<std::vector<std::string>>();
-  if (values.count("area") > 0) return print_area(o);
+  if (values.count("area") > 0) return print_area(o, false);
+  if (values.count("machine-area") > 0) return print_area(o, true);
   if (is_given(values, "period")) {
     o.period = parse_positive(text_of(values, "period"), "--period", 1e6) * 1e-9;
   }

@@ -258,6 +258,7 @@ Json json_of(const Characterisation& c) {
   root["module"] = c.module;
   root["rtl_module"] = c.rtl_module;
   root["arch"] = c.arch;
+  root["parameters"] = Json::object();
   for (const auto& [name, value] : c.parameters) root["parameters"][name] = value;
   root["rtl"] = {{"files", c.rtl_files}, {"sha256", c.rtl_sha256}};
   root["netlist"] = {{"sha256", c.netlist_sha256},
