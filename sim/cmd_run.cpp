@@ -10,6 +10,7 @@
 
 #include "golden/error.hpp"
 #include "sim/cli.hpp"
+#include "sim/energy_options.hpp"
 #include "sim/machine_listing.hpp"
 #include "sim/machine_report.hpp"
 #include "sim/machine_run.hpp"
@@ -50,10 +51,13 @@ po::options_description describe() {
   add("previous-precision", po::value<std::string>(),
       "bits of the iteration before: the switch's cost gets a line");
   add("seed", text("1"), "of the tensors that systemc and rtl run");
+  add("activity", text("1/16"),
+      "systemc and rtl: part of the cycles whose activity is measured, 1 or 1/N");
   add("csv", po::value<std::string>(), "one row a layer and GEMM, into this file, - for stdout");
   add("json", po::value<std::string>(), "everything, into this file, - for stdout");
   add("instructions", po::value<std::string>(),
       "the instruction stream of --layer with the cycles of each, into this file, - for stdout");
+  describe_energy(out);
   return out;
 }
 
@@ -106,6 +110,11 @@ RunRequest request_from(const po::variables_map& values) {
                                        : parse_positive(bytes, "--vector-bytes", 1e9);
   machine.vector.ops_per_cycle = parse_positive(text_of(values, "vector-ops"), "--vector-ops", 1e9);
   out.seed = parse_count(text_of(values, "seed"), "--seed", 0, ~std::uint64_t{0});
+  out.energy = energy_settings(values);
+  out.energy_table = text_of(values, "energy-table");
+  std::string activity = text_of(values, "activity");
+  if (activity.rfind("1/", 0) == 0) activity = activity.substr(2);
+  out.activity_one_in = parse_count(activity, "--activity (1 or 1/N): N", 1, 1'000'000);
   const std::vector<std::string> engines = {"formula", "systemc", "rtl"};
   out.engine = text_of(values, "engine");
   if (std::find(engines.begin(), engines.end(), out.engine) == engines.end()) {

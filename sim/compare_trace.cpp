@@ -404,6 +404,7 @@ void TraceCoster::add_costs(CompareRow& row, const TraceTotals& totals) {
     cycles += u128{c.total.cycles} * repeats;
     slots_walked += multiply(c.mac_slots, repeats, "MAC slots");
     row.gemms[i].energy += c.total.energy * static_cast<double>(repeats);
+    if (row.gates) add_array_counts(row, c.energy, i, repeats);
     row.slots += c.slots * repeats;
     row.slots_first_layer += c.slots_first_layer * repeats;
     row.events.add(c.events, repeats);

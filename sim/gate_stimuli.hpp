@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,16 @@ OperandData operand_data_from_name(const std::string& name);
 Operands make_data(OperandData data, std::uint64_t m, std::uint64_t n, std::uint64_t k,
                    Precision pa, Precision pw, std::uint64_t seed);
 
+/// Codes of one operand (rows x k), ReLU and sparse statistics on either side; `tensor` tells
+/// operands of one seed apart. A function of the arguments only.
+CodeMatrix make_codes(OperandData data, std::uint64_t rows, std::uint64_t k, Precision precision,
+                      std::uint64_t seed, std::uint64_t tensor);
+
 /// One workload of a characterisation.
 struct ActivityJob {
   OperandData data = OperandData::kUniform;
+  std::optional<OperandData> w_data;  ///< of W; unset: as `data` has it for W
+  int lanes = 8;                      ///< eighths of the lanes with elements; the rest are zero
   Precision a, w;
   std::uint64_t seed = 1;
   std::uint64_t cycles = 1024;  ///< at least so many, about

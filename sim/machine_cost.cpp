@@ -81,6 +81,9 @@ void for_each_count(Gemm& g, Visit&& visit) {
     visit(e.wait_in);
     visit(e.wait_out);
   }
+  for (auto& c : g.chunks) {
+    for (auto* n : {&c.pe, &c.first, &c.second, &c.tile, &c.results, &c.cycles}) visit(*n);
+  }
 }
 
 }  // namespace
@@ -367,6 +370,9 @@ MachineGemm MachineCost::run_plan(const Plan& plan) const {
   out.execs = cost.execs;
   out.fetches = cost.fetches;
   out.stores = cost.stores;
+  out.chunks[plan.mapping().exchange ? 1 : 0] = {cost.pe_chunks,     cost.first_chunks,
+                                                 cost.second_chunks, cost.tile_chunks,
+                                                 cost.results,       out.array_cycles};
   return out;
 }
 
