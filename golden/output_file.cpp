@@ -21,15 +21,32 @@ std::string canonical_path(const std::string& path) {
   return failed ? path : found.string();
 }
 
+namespace {
+
+// canonical_path, also through a link to a file that is not there yet; "" for links in a circle.
+std::string behind_links(std::string path) {
+  constexpr int kMostLinks = 40;  // as the system's
+  std::error_code failed;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, failed); ++i) {
+    const std::filesystem::path to = std::filesystem::read_symlink(path, failed);
+    if (failed) break;
+    path = (std::filesystem::path(path).parent_path() / to).string();  // an absolute one as it is
+  }
+  return std::filesystem::is_symlink(path, failed) ? "" : canonical_path(path);
+}
+
+}  // namespace
+
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   std::error_code ignored;
   if (path.empty() || std::filesystem::is_directory(path, ignored)) fail("a directory or no name");
   const auto status = std::filesystem::status(path, ignored);
   const bool device = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
   if (!device) {
-    temporary_ = temporary_beside(path);
-    // The file behind a link is replaced, not the link.
-    target_ = canonical_path(path);
+    // The file behind a link is replaced, not the link: beside it, for it may lie on another disk.
+    target_ = behind_links(path);
+    if (target_.empty()) fail("links in a circle");
+    temporary_ = temporary_beside(target_);
   }
   file_ = std::fopen((device ? path : temporary_).c_str(), "wb");
   if (file_ == nullptr) {

@@ -13,8 +13,9 @@ std::string temporary_beside(const std::string& path);
 /// cannot say.
 std::string canonical_path(const std::string& path);
 
-/// Written beside its place and renamed by commit(); without commit() nothing is left of it. A
-/// device or a pipe is written into directly: renaming would replace it by a file.
+/// Written beside its place and renamed by commit(); without commit() nothing is left of it. Links
+/// are followed and stay. A device or a pipe is written into directly: renaming would replace it by
+/// a file. Opening a pipe waits for its reader, as in any program.
 class OutputFile {
  public:
   /// Throws InputError for a directory, no name, or a place that cannot be written.

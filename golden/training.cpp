@@ -35,6 +35,7 @@ ConvSums mask_sums(const ConvBackend& backend, const std::string& label, ConvPas
   request.second = &codes;
   request.first_bits = 1;
   request.second_bits = bits;
+  request.mask = true;
   return backend(request);
 }
 
@@ -164,8 +165,17 @@ std::vector<float> ResnetTrainer::forward(ConvLayer& layer, const std::vector<fl
   request.second = &qw.codes;
   request.first_bits = request.second_bits = options_.bits;
   const ConvSums sums = backend(request);
-  const ConvSums mask =
-      mask_sums(backend, layer.name + " fwd mask", ConvPass::kForward, s, qw.codes, options_.bits);
+  // Without a border every window meets all of its filter.
+  ConvSums mask;
+  if (s.pad_top != 0) {
+    mask = mask_sums(backend, layer.name + " fwd mask", ConvPass::kForward, s, qw.codes,
+                     options_.bits);
+  } else {
+    for (std::uint64_t p = 0; p < s.ho() * s.wo(); ++p) {
+      mask.value.insert(mask.value.end(), sums.sum_w.begin(), sums.sum_w.end());
+    }
+    mask.sum_a.assign(s.ho() * s.wo(), static_cast<std::int64_t>(s.kh * s.kw * s.cg()));
+  }
   const std::size_t image = s.ho() * s.wo();
   layer.output.resize(s.y_size());
   const double sx = qx.scale[0];
@@ -303,6 +313,7 @@ std::vector<float> ResnetTrainer::backward(ConvLayer& layer, std::vector<float> 
     masked.shape = one_channel;
     masked.second = &ones;
     masked.second_bits = 1;
+    masked.mask = true;
     met = backend(masked);
   } else {
     for (const std::int64_t sum : dw.sum_a) met.value.insert(met.value.end(), taps, sum);

@@ -20,6 +20,7 @@ struct ConvRequest {
   int first_bits = 8, second_bits = 8;
   const std::vector<std::int32_t>* first = nullptr;
   const std::vector<std::int32_t>* second = nullptr;
+  bool mask = false;  ///< a masked product: one operand is ones of one bit
 };
 using ConvBackend = std::function<ConvSums(const ConvRequest&)>;
 

@@ -21,6 +21,9 @@ class ArrayCore final : public Array {
   const ArrayPorts& ports() const override { return ports_; }
   const std::vector<RegisterView>& registers() override { return registers_; }
 
+  /// Reads the wires between modules (model/gates).
+  friend class ArrayWires;
+
  private:
   // Registers carry the RTL's names without _q; one struct per RTL module.
   struct Walker {

@@ -12,7 +12,7 @@ namespace bitcycle {
 
 /// One published or measured figure and what it covers. Energy of one event = value / per.
 struct EnergyEntry {
-  std::string key;         ///< digit_product, adder_bit, register_bit, sram_<N>kb, dram
+  std::string key;         ///< digit_product, adder_bit, register_bit, sram_<N>kb, dram, fp32_op
   double value = 0.0;      ///< as published, in `unit`
   std::string unit;        ///< fJ, pJ or nJ
   double per = 1.0;        ///< how many events the value covers
@@ -42,6 +42,7 @@ struct EnergyTable {
   double register_bit_j = 0.0;   ///< per register bit written
   double buffer_bit_j = 0.0;     ///< per bit read from or written to an operand buffer
   double dram_bit_j = 0.0;       ///< per bit moved to or from DRAM
+  double fp32_op_j = 0.0;        ///< per FP32 operation of vector work; 0: the table has none
 };
 
 /// Energy by what spends it, J. There is no leakage: the literature table has no figure for it.

@@ -20,6 +20,7 @@ const std::vector<std::string> kTopKeys = {
 const std::vector<std::string> kEntryKeys = {
     "value", "unit", "per", "per_unit", "node", "conditions", "source", "confirmed", "text"};
 const std::vector<std::string> kEventKeys = {"digit_product", "adder_bit", "register_bit", "dram"};
+const char* const kFp32 = "fp32_op";  // optional: vector work is not covered without it
 const std::vector<std::string> kUnits = {"fJ", "pJ", "nJ"};
 
 int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
@@ -184,11 +185,12 @@ EnergyTable parse_energy_table(const std::string& yaml, const std::string& file)
   const MapReader entries(top.node("entries"), file, "entries");
   std::vector<std::string> allowed = kEventKeys;
   allowed.emplace_back("sram_<N>kb");
+  allowed.emplace_back(kFp32);
   std::map<std::string, double> joules;
   std::map<double, double> sram;
   for (const auto& key : entries.keys()) {
     const double kilobytes = sram_kilobytes(key);
-    if (kilobytes == 0.0 &&
+    if (kilobytes == 0.0 && key != kFp32 &&
         std::find(kEventKeys.begin(), kEventKeys.end(), key) == kEventKeys.end()) {
       entries.fail(entries.line(key), "entries",
                    "unknown key '" + key + "'" + suggestion(key, allowed), join(allowed));
@@ -215,6 +217,7 @@ EnergyTable parse_energy_table(const std::string& yaml, const std::string& file)
   table.adder_bit_j = joules["adder_bit"];
   table.register_bit_j = joules["register_bit"];
   table.dram_bit_j = joules["dram"];
+  if (joules.count(kFp32) != 0) table.fp32_op_j = joules[kFp32];
   table.buffer_bit_j = interpolate_sram(sram, table.operand_buffer_kb, top);
   return table;
 }

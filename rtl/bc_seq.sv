@@ -114,7 +114,7 @@ module bc_seq #(
       if (!found && u_now >= 6'(drop)) begin
         u = u_now - 6'(drop);
         // Largest f <= nf-1 with the residue of u; if there is none, the weight is a hole.
-        f = (top & ~6'(QR - 1)) | (u & 6'(QR - 1));
+        f = (top & 6'(64 - QR)) | (u & 6'(QR - 1));
         if (f > top) f = f - 6'(QR);
         if (!f[5]) begin
           if (f > u) f = u;

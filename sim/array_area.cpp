@@ -67,17 +67,25 @@ std::vector<ModuleArea> netlist_area(const std::string& json, const std::string&
   return out;
 }
 
-std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library) {
-  const ScratchDirectory scratch;
-  SynthesisRequest request;
-  request.module = "bc_array";
-  std::istringstream list(
-      read_text_file(source_dir() + "/rtl/sources.f", "list of sources", "rtl/sources.f"));
+namespace {
+
+void read_list(const std::string& name, std::vector<std::string>& files) {
+  const std::string path = source_dir() + "/rtl/" + name;
+  std::istringstream list(read_text_file(path, "list of sources", "rtl/" + name));
   for (std::string line; std::getline(list, line);) {
-    if (!line.empty() && line != "bc_param_check.sv") request.files.push_back(line);
+    // Checks and assertions are not for synthesis.
+    const bool check = line.find("check.sv") != std::string::npos && line != "bc_dma_check.sv";
+    const bool property =
+        line.find("_props.sv") != std::string::npos || line.find("_bind.sv") != std::string::npos;
+    if (!line.empty() && !check && !property) files.push_back(line);
   }
-  std::istringstream parameters(rtl_parameters(array));
-  for (std::string text; parameters >> text;) {
+}
+
+std::vector<ModuleArea> mapped_area(SynthesisRequest request, const std::string& parameters,
+                                    const LibertyLibrary& library) {
+  const ScratchDirectory scratch;
+  std::istringstream in(parameters);
+  for (std::string text; in >> text;) {
     const auto at = text.find('=');
     request.parameters.emplace_back(text.substr(0, at), std::stoi(text.substr(at + 1)));
   }
@@ -86,6 +94,30 @@ std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrar
   request.keep_hierarchy = true;
   const std::string json = synthesise(library, request);
   return netlist_area(read_maybe_gzipped(json), json, library);
+}
+
+}  // namespace
+
+std::vector<std::string> array_files() {
+  std::vector<std::string> files;
+  read_list("sources.f", files);
+  return files;
+}
+
+std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library) {
+  SynthesisRequest request;
+  request.module = "bc_array";
+  request.files = array_files();
+  return mapped_area(request, rtl_parameters(array), library);
+}
+
+std::vector<ModuleArea> machine_area(const MachineConfig& machine, const LibertyLibrary& library) {
+  SynthesisRequest request;
+  request.module = "bc_machine";
+  request.files = array_files();
+  read_list("machine.f", request.files);
+  request.blackboxes = {"bc_array", "bc_l1", "bc_psum", "bc_ob"};
+  return mapped_area(request, rtl_parameters(machine), library);
 }
 
 }  // namespace bitcycle

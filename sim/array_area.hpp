@@ -6,6 +6,7 @@
 
 #include "model/array_config.hpp"
 #include "model/gates/liberty.hpp"
+#include "model/machine/machine_config.hpp"
 
 namespace bitcycle {
 
@@ -16,9 +17,16 @@ struct ModuleArea {
   double area = 0.0;        ///< of those, um^2
 };
 
+/// Sources of bc_array for synthesis, in rtl/.
+std::vector<std::string> array_files();
+
 /// Maps bc_array with every module mapped once (minutes for 16 x 16) and adds up its cells. The
 /// largest first. Throws as synthesise().
 std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library);
+
+/// The same of the machine around the array, without what is memory or has one inside: bc_l1,
+/// bc_psum and bc_ob, and bc_array itself; all have 0 cells.
+std::vector<ModuleArea> machine_area(const MachineConfig& machine, const LibertyLibrary& library);
 
 /// The same from the text of a hierarchical netlist in yosys' JSON with a module marked as top.
 std::vector<ModuleArea> netlist_area(const std::string& json, const std::string& file,

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "golden/error.hpp"
 #include "sim/cli.hpp"
@@ -30,8 +32,28 @@ double round_up(double x) {
   return std::ceil(x / unit - 1e-9) * unit;
 }
 
-std::vector<GateRun> run_all(const GateModel& model, double period, const ArrayConfig& small,
-                             const std::string& probe, const std::vector<ActivityJob>& jobs,
+// Workloads of a module of the array, or of a unit of the machine.
+class Workloads {
+ public:
+  Workloads(std::vector<ActivityJob> jobs, ArrayConfig array, std::string module)
+      : jobs_(std::move(jobs)), array_(std::move(array)), module_(std::move(module)) {}
+  Workloads(std::vector<UnitJob> jobs, const MachineConfig& machine, std::string module)
+      : units_(std::move(jobs)), machine_(machine), module_(std::move(module)) {}
+  std::size_t size() const { return jobs_.size() + units_.size(); }
+  GateRun run(const GateModel& model, double period, std::size_t i) const {
+    if (!jobs_.empty()) return run_gates(model, period, array_, module_, jobs_[i]);
+    return run_unit(model, period, machine_, module_, units_[i]);
+  }
+
+ private:
+  std::vector<ActivityJob> jobs_;
+  std::vector<UnitJob> units_;
+  ArrayConfig array_;
+  MachineConfig machine_;
+  std::string module_;
+};
+
+std::vector<GateRun> run_all(const GateModel& model, double period, const Workloads& jobs,
                              int threads) {
   std::vector<GateRun> runs(jobs.size());
   std::atomic<std::size_t> next{0};
@@ -40,7 +62,7 @@ std::vector<GateRun> run_all(const GateModel& model, double period, const ArrayC
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
       try {
-        runs[i] = run_gates(model, period, small, probe, jobs[i]);
+        runs[i] = jobs.run(model, period, i);
       } catch (...) {
         const std::lock_guard lock(guard);
         if (!error) error = std::current_exception();
@@ -74,20 +96,12 @@ std::vector<WorkloadRecord> records_of(const std::vector<GateRun>& runs,
   return out;
 }
 
-// Energy of three typical workloads under other conditions, over their energy as it stands.
+// Energy of a few typical workloads under other conditions, over their energy as it stands.
 class Bands {
  public:
   Bands(const Netlist& netlist, const LibertyLibrary& library, const GateConditions& base,
-        double period, const ArrayConfig& small, const CharacteriseOptions& o)
-      : netlist_(netlist), library_(library), period_(period), small_(small), o_(o) {
-    for (const int bits : {2, 4, 8}) {
-      ActivityJob job;
-      job.data = OperandData::kGauss;
-      job.a = job.w = {bits, false};
-      job.seed = o.seed + 5000;
-      job.cycles = o.cycles;
-      jobs_.push_back(job);
-    }
+        double period, const Workloads& jobs, int threads)
+      : netlist_(netlist), library_(library), period_(period), jobs_(jobs), threads_(threads) {
     base_ = energy(base);
   }
   double relative(const GateConditions& other) const { return energy(other) / base_ - 1.0; }
@@ -96,19 +110,29 @@ class Bands {
   double energy(const GateConditions& conditions) const {
     const GateModel model(netlist_, library_, conditions);
     double sum = 0.0;
-    for (const auto& r : run_all(model, period_, small_, o_.module, jobs_, o_.jobs)) {
-      sum += r.sample.mean_energy();
-    }
+    for (const auto& r : run_all(model, period_, jobs_, threads_)) sum += r.sample.mean_energy();
     return sum;
   }
   const Netlist& netlist_;
   const LibertyLibrary& library_;
   double period_;
-  const ArrayConfig& small_;
-  const CharacteriseOptions& o_;
-  std::vector<ActivityJob> jobs_;
+  const Workloads& jobs_;
+  int threads_;
   double base_ = 0.0;
 };
+
+Workloads band_workloads(const ArrayConfig& small, const CharacteriseOptions& o) {
+  std::vector<ActivityJob> jobs;
+  for (const int bits : {2, 4, 8}) {
+    ActivityJob job;
+    job.data = OperandData::kGauss;
+    job.a = job.w = {bits, false};
+    job.seed = o.seed + 5000;
+    job.cycles = o.cycles;
+    jobs.push_back(job);
+  }
+  return {jobs, small, o.module};
+}
 
 void add_bands(Characterisation& c, const Bands& bands, const GateConditions& base,
                const std::vector<GateRun>& held_out) {
@@ -153,6 +177,8 @@ GateConditions conditions_for(const CharacteriseOptions& o, const Netlist& netli
   conditions.wire_f_per_fanout =
       o.wire_per_fanout < 0 ? estimated_wire(netlist) : o.wire_per_fanout;
   conditions.clock_tree_factor = o.clock_tree_factor;
+  // Records of PEs were made before this was a choice; their comparison waits for loads.
+  conditions.clear_registers = o.module != "pe";
   return conditions;
 }
 
@@ -224,13 +250,115 @@ WorkloadPlan plan_workloads(const ArrayConfig& arch, std::uint64_t cycles, std::
   return plan;
 }
 
+WorkloadPlan plan_module_workloads(const ArrayConfig& arch, std::uint64_t cycles,
+                                   std::uint64_t seed) {
+  WorkloadPlan plan;
+  std::uint64_t number = seed * 20000;
+  const auto job = [&](int a, int w, int signs, OperandData data) {
+    ActivityJob j;
+    j.a = {std::min(a, arch.p_max), (signs & 1) != 0};
+    j.w = {std::min(w, arch.p_max), (signs & 2) != 0};
+    j.data = data;
+    j.seed = ++number;
+    j.cycles = cycles;
+    return j;
+  };
+  using D = OperandData;
+  ActivityJob idle;
+  idle.idle = true;
+  idle.cycles = std::min<std::uint64_t>(cycles, 256);
+  plan.training.push_back(idle);
+  constexpr int kSigns[] = {0, 3, 1, 2};
+  int turn = 0;
+  for (const auto& [a, w] : {std::pair{2, 2}, {4, 4}, {8, 8}, {2, 8}, {8, 2}, {3, 5}}) {
+    for (const auto data : {D::kUniform, D::kGauss, D::kRelu, D::kZero, D::kExtreme}) {
+      plan.training.push_back(job(a, w, kSigns[turn++ % 4], data));
+    }
+  }
+  // Rows and columns of edge tiles: all, a half and one, three quarters.
+  const auto shorten = [&](ActivityJob j, std::uint64_t chunks, int edge) {
+    j.chunks = chunks;
+    if (edge == 1) j.rows = std::max(1, arch.tm / 2), j.cols = 1;
+    if (edge == 2) j.cols = std::max(1, arch.tn * 3 / 4);
+    return j;
+  };
+  turn = 0;
+  for (const std::uint64_t chunks : {1, 2, 6}) {
+    for (const auto& [a, w] : {std::pair{2, 2}, {4, 4}, {8, 8}}) {
+      for (const auto data : {D::kUniform, D::kRelu}) {
+        plan.training.push_back(shorten(job(a, w, kSigns[turn % 4], data), chunks, turn % 3));
+        if (turn % 4 == 1) plan.training.back().stall = 128;
+        ++turn;
+      }
+    }
+  }
+  turn = 0;
+  for (const auto& [a, w] : {std::pair{3, 3}, {5, 5}, {7, 7}, {3, 8}, {8, 4}}) {
+    for (const auto data : {D::kUniform, D::kGauss, D::kRelu, D::kLaplace}) {
+      plan.held_out.push_back(job(a, w, kSigns[turn++ % 4], data));
+    }
+  }
+  for (const int bits : {2, 4, 8}) {
+    for (const int signs : {0, 3}) {
+      plan.held_out.push_back(job(bits, bits, signs, D::kUniform));
+    }
+    plan.held_out.push_back(job(bits, bits, 0, D::kLaplace));
+  }
+  turn = 0;
+  for (const std::uint64_t chunks : {1, 3}) {
+    for (const auto& [a, w] : {std::pair{3, 3}, {6, 6}, {8, 8}}) {
+      plan.held_out.push_back(
+          shorten(job(a, w, kSigns[turn % 4], turn % 2 == 0 ? D::kRelu : D::kLaplace), chunks,
+                  (turn + 1) % 3));
+      if (turn % 3 == 2) plan.held_out.back().stall = 64;
+      ++turn;
+    }
+  }
+  plan.degenerate.push_back(job(8, 8, 0, D::kConstant));
+  plan.degenerate.push_back(job(3, 7, 3, D::kConstant));
+  return plan;
+}
+
+namespace {
+
+struct Jobs {
+  std::optional<Workloads> training, held_out, degenerate, bands;
+};
+
+std::vector<UnitJob> first_of(std::vector<UnitJob> jobs, std::size_t count) {
+  jobs.resize(std::min(jobs.size(), count));
+  return jobs;
+}
+
+}  // namespace
+
 CharacteriseResult characterise(const CharacteriseOptions& o) {
   const auto tell = [&](const std::string& what) {
     if (o.progress) o.progress(what);
   };
-  const ArrayConfig small = small_array(o.arch);
+  const auto& units = unit_names();
+  const bool is_unit = std::find(units.begin(), units.end(), o.module) != units.end();
+  const MachineConfig machine = is_unit ? machine_for(o.arch) : MachineConfig{};
+  const ArrayConfig small = is_unit ? o.arch : probe_array(o.module, o.arch);
   ArrayCore core(small);
-  const auto probe = make_probe(o.module, small, core);
+  std::unique_ptr<ModuleProbe> probe;
+  Jobs jobs;
+  if (is_unit) {
+    auto unit = make_unit(o.module, machine);
+    jobs.training.emplace(unit->training(), machine, o.module);
+    jobs.held_out.emplace(unit->held_out(), machine, o.module);
+    jobs.degenerate.emplace(std::vector<UnitJob>{}, machine, o.module);
+    jobs.bands.emplace(first_of(unit->held_out(), 3), machine, o.module);
+    probe = std::move(unit);
+  } else {
+    probe = make_probe(o.module, small, core);
+    const WorkloadPlan plan = o.module == "pe" ? plan_workloads(o.arch, o.cycles, o.seed)
+                                               : plan_module_workloads(small, o.cycles, o.seed);
+    jobs.training.emplace(plan.training, small, o.module);
+    jobs.held_out.emplace(plan.held_out, small, o.module);
+    jobs.degenerate.emplace(plan.degenerate, small, o.module);
+    jobs.bands.emplace(band_workloads(small, o));
+  }
   tell("reading " + join(o.liberty));
   const LibertyLibrary library = load_liberty(o.liberty);
 
@@ -281,13 +409,13 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   c.input_delay = used.input_delay;
   c.output_load = used.output_load;
 
-  const WorkloadPlan plan = plan_workloads(o.arch, o.cycles, o.seed);
   start = Clock::now();
   tell(fmt::format("{} workloads on {} cells",
-                   plan.training.size() + plan.held_out.size() + plan.degenerate.size(), c.cells));
-  const auto training = run_all(model, c.period, small, o.module, plan.training, o.jobs);
-  const auto held_out = run_all(model, c.period, small, o.module, plan.held_out, o.jobs);
-  const auto degenerate = run_all(model, c.period, small, o.module, plan.degenerate, o.jobs);
+                   jobs.training->size() + jobs.held_out->size() + jobs.degenerate->size(),
+                   c.cells));
+  const auto training = run_all(model, c.period, *jobs.training, o.jobs);
+  const auto held_out = run_all(model, c.period, *jobs.held_out, o.jobs);
+  const auto degenerate = run_all(model, c.period, *jobs.degenerate, o.jobs);
   for (const auto* runs : {&training, &held_out, &degenerate}) {
     if (result.mismatch.empty()) result.mismatch = keep_first(*runs);
     for (const auto& r : *runs) {
@@ -319,7 +447,7 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
                         fit.coefficients[static_cast<Eigen::Index>(i)], "gates"});
   }
   tell("bands");
-  add_bands(c, Bands(netlist, library, used, c.period, small, o), used, held_out);
+  add_bands(c, Bands(netlist, library, used, c.period, *jobs.bands, o.jobs), used, held_out);
   add_sources(c, library);
   c.command = o.command;
   result.seconds_simulation = seconds_since(start);

@@ -39,6 +39,10 @@ struct WorkloadPlan {
   std::vector<ActivityJob> training, held_out, degenerate;
 };
 WorkloadPlan plan_workloads(const ArrayConfig& arch, std::uint64_t cycles, std::uint64_t seed);
+/// The same for the modules around the PEs: fewer data, but also short tiles, tiles that are not
+/// full, and operands that come late.
+WorkloadPlan plan_module_workloads(const ArrayConfig& arch, std::uint64_t cycles,
+                                   std::uint64_t seed);
 
 struct CharacteriseResult {
   Characterisation record;

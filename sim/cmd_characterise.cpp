@@ -10,6 +10,9 @@
 #include <sstream>
 
 #include "golden/error.hpp"
+#include "model/gates/array_modules.hpp"
+#include "model/gates/module_energy.hpp"
+#include "sim/additivity.hpp"
 #include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
@@ -38,7 +41,8 @@ po::options_description describe() {
   auto add = options.add_options();
   add("help,h", "print this text");
   add("module", po::value<std::string>()->default_value("pe"),
-      ("module: " + join(probe_names())).c_str());
+      ("modules, with commas between, or 'array' = all but the PE: " + join(probe_names()))
+          .c_str());
   add("arch", po::value<std::string>()->default_value("serial-1x1"),
       "preset or YAML file of array parameters");
   add("liberty", po::value<std::vector<std::string>>()->multitoken(),
@@ -49,7 +53,7 @@ po::options_description describe() {
       "fF of wire for every driven pin [0.15 fF/um, two sides of the mean cell]");
   add("clock-tree", po::value<std::string>()->default_value("1.3"),
       "charging the clock net costs so many times its pins and wires");
-  add("cycles", po::value<std::string>()->default_value("1024"), "cycles of a workload");
+  add("cycles", po::value<std::string>(), "cycles of a workload [PE 1024, others 384]");
   add("seed", po::value<std::string>()->default_value("1"), "seed of all operands");
   add("jobs", po::value<std::string>()->default_value("2"), "threads; no effect on the result");
   add("keep", po::value<std::string>(), "keep netlist and logs in this directory");
@@ -57,6 +61,12 @@ po::options_description describe() {
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
   add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("machine-area",
+      "instead: the same of the machine's logic around the array, without memories");
+  add("additivity",
+      "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
+  add("idle", "table of what the presets' arrays cost while they are clocked and do nothing");
+  add("areas", "table of the areas of the presets' arrays, without glue");
   add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
@@ -98,7 +108,9 @@ void print_record(const Characterisation& c, bool all) {
              c.held_out.size());
   double degenerate = 0.0;
   for (const auto& w : c.degenerate) degenerate = std::max(degenerate, std::abs(w.error));
-  fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  if (!c.degenerate.empty()) {
+    fmt::print("  degenerate largest {} (all operands equal: no promise)\n", percent(degenerate));
+  }
   for (const auto& b : c.bands) {
     fmt::print("  band {:<10} -{} +{}  {}\n", b.name, percent(b.low), percent(b.high), b.why);
   }
@@ -106,14 +118,16 @@ void print_record(const Characterisation& c, bool all) {
   fmt::print("\npost-synthesis estimate, leakage not in energies\n");
 }
 
-int print_area(const CharacteriseOptions& o) {
+int print_area(const CharacteriseOptions& o, bool machine) {
   TextTable table;
   table.add_column("module", TextTable::Align::kLeft);
   table.add_column("instances");
   table.add_column("cells");
   table.add_column("area\num2");
   table.add_column("share");
-  const auto modules = array_area(o.arch, load_liberty(o.liberty));
+  const auto library = load_liberty(o.liberty);
+  const auto modules =
+      machine ? machine_area(machine_for(o.arch), library) : array_area(o.arch, library);
   ModuleArea all;
   for (const auto& m : modules) all.cells += m.cells, all.area += m.area;
   const auto row = [&](const std::string& name, const std::string& count, const ModuleArea& m) {
@@ -126,6 +140,32 @@ int print_area(const CharacteriseOptions& o) {
   return 0;
 }
 
+int print_additivity(CharacteriseOptions o) {
+  o.arch = additivity_array(o.arch);
+  const Additivity a = check_additivity(o);
+  if (!a.mismatch.empty()) {
+    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", a.mismatch);
+    return 1;
+  }
+  fmt::print("{}: {} cells, {:.6g} um2, of which its modules {:.6g} um2 ({})\n", o.arch.name,
+             a.cells, a.area, a.module_area, percent(a.module_area / a.area));
+  TextTable table;
+  table.add_column("workload", TextTable::Align::kLeft);
+  table.add_column("whole array\nper cycle");
+  table.add_column("sum of\nmodules");
+  table.add_column("error");
+  for (const auto& m : a.rows.at(0).modules) table.add_column(m.module + "\nshare");
+  for (const auto& r : a.rows) {
+    std::vector<std::string> row = {r.workload, si_text(r.gates, "J"), si_text(r.sum(), "J"),
+                                    fmt::format("{:+.1f} %", 100.0 * r.error())};
+    for (const auto& m : r.modules) row.push_back(percent(m.joules / r.sum()));
+    table.add_row(row);
+  }
+  fmt::print("{}netlists equal to the core in {} compared values; largest error {}\n",
+             table.render(), a.compared, percent(a.largest()));
+  return 0;
+}
+
 std::string committed_dir() { return source_dir() + "/configs/characterised"; }
 
 void warn_if_stale(const Characterisation& c) {
@@ -135,9 +175,13 @@ void warn_if_stale(const Characterisation& c) {
 
 int show(const std::string& name, bool all) {
   const std::string committed = committed_dir() + "/" + name + ".json";
-  const auto c = load_characterisation(std::filesystem::exists(name) ? name : committed);
-  warn_if_stale(c);
-  print_record(c, all);
+  bool first = true;
+  for (const auto& c : load_characterisations(std::filesystem::exists(name) ? name : committed)) {
+    if (!first) fmt::print("\n");
+    first = false;
+    warn_if_stale(c);
+    print_record(c, all);
+  }
   return 0;
 }
 
@@ -150,11 +194,14 @@ std::string per_mac(const Characterisation& c, const std::string& label) {
 }
 
 int list_committed() {
-  std::vector<std::string> names;
+  std::vector<std::string> names, several;
   for (const auto& e : std::filesystem::directory_iterator(committed_dir())) {
-    if (e.path().extension() == ".json") names.push_back(e.path().stem().string());
+    if (e.path().extension() != ".json") continue;
+    const auto stem = e.path().stem().string();
+    (stem.rfind("pe-", 0) == 0 ? names : several).push_back(stem);
   }
   std::sort(names.begin(), names.end());
+  std::sort(several.begin(), several.end());
   TextTable table;
   table.add_column("characterisation", TextTable::Align::kLeft);
   table.add_column("area\num2");
@@ -173,8 +220,118 @@ int list_committed() {
          per_mac(c, "8x8 uu uniform"), per_mac(c, "4x4 uu uniform"), per_mac(c, "2x2 uu uniform"),
          per_mac(c, "8x8 ss uniform"), percent(c.held_out_mean), percent(c.held_out_max)});
   }
+  fmt::print("{}\n", table.render());
+
+  // The other modules, an instance of each: energy of an idle cycle, what work adds to it, error.
+  TextTable modules;
+  modules.add_column("characterisation", TextTable::Align::kLeft);
+  modules.add_column("module", TextTable::Align::kLeft);
+  modules.add_column("area\num2");
+  modules.add_column("critical\npath");
+  modules.add_column("idle\ncycle");
+  modules.add_column("busy cycle\nmean");
+  modules.add_column("held out\nmean");
+  modules.add_column("held out\nlargest");
+  for (const auto& name : several) {
+    for (const auto& c : load_characterisations(committed_dir() + "/" + name + ".json")) {
+      warn_if_stale(c);
+      double busy = 0.0;
+      for (const auto& w : c.held_out) busy += w.energy / static_cast<double>(c.held_out.size());
+      modules.add_row({name, c.module, fmt::format("{:.5g}", c.area),
+                       fmt::format("{:.3g} ns", c.critical_path * 1e9),
+                       si_text(idle_cycle_energy(c), "J"), si_text(busy, "J"),
+                       percent(c.held_out_mean), percent(c.held_out_max)});
+    }
+  }
+  fmt::print("{}", modules.render());
+  return 0;
+}
+
+// Idle clocked cycle of whole arrays, and its share of the mean over held-out workloads.
+int list_idle() {
+  TextTable table;
+  table.add_column("array", TextTable::Align::kLeft);
+  table.add_column("idle\ncycle");
+  table.add_column("busy cycle\nmean");
+  table.add_column("idle\nshare");
+  table.add_column("share of PEs\nin idle cycle");
+  table.add_column("idle PE of\nits busy cycle");
+  for (const char* technology : {"osu018", "ihp-sg13g2", "asap7"}) {
+    for (const auto& preset : array_presets()) {
+      double idle = 0.0, busy = 0.0, pe_idle = 0.0, pe_busy = 0.0;
+      const auto records = array_characterisations(committed_dir(), preset.name, technology);
+      for (const auto& m : array_modules(preset)) {
+        const auto c = std::find_if(records.begin(), records.end(),
+                                    [&](const auto& r) { return r.module == m.name; });
+        if (c == records.end()) continue;
+        double mean = 0.0;
+        for (const auto& w : c->held_out) {
+          mean += w.energy / static_cast<double>(c->held_out.size());
+        }
+        const auto count = static_cast<double>(m.instances);
+        idle += count * idle_cycle_energy(*c);
+        busy += count * mean;
+        if (m.name == "pe") pe_idle = count * idle_cycle_energy(*c), pe_busy = count * mean;
+      }
+      table.add_row({preset.name + " " + technology, si_text(idle, "J"), si_text(busy, "J"),
+                     percent(idle / busy), percent(pe_idle / idle), percent(pe_idle / pe_busy)});
+    }
+  }
   fmt::print("{}", table.render());
   return 0;
+}
+
+// Cell areas of whole arrays without glue: of their modules, times instances.
+int list_areas() {
+  TextTable table;
+  table.add_column("array", TextTable::Align::kLeft);
+  table.add_column("mm2");
+  table.add_column("critical\npath");
+  table.add_column("leakage");
+  for (const char* kind : {"PEs", "acc", "chunk", "others"}) {
+    table.add_column(std::string(kind) + "\nshare");
+  }
+  for (const char* technology : {"osu018", "ihp-sg13g2", "asap7"}) {
+    for (const auto& preset : array_presets()) {
+      double pe = 0.0, acc = 0.0, chunk = 0.0, all = 0.0, path = 0.0, leakage = 0.0;
+      const auto records = array_characterisations(committed_dir(), preset.name, technology);
+      for (const auto& m : array_modules(preset)) {
+        const auto c = std::find_if(records.begin(), records.end(),
+                                    [&](const auto& r) { return r.module == m.name; });
+        if (c == records.end()) continue;
+        const auto count = static_cast<double>(m.instances);
+        const double area = count * c->area;
+        all += area;
+        leakage += count * c->leakage;
+        path = std::max(path, c->critical_path);
+        if (m.rtl_module == "bc_pe") pe += area;
+        if (m.rtl_module == "bc_acc") acc += area;
+        if (m.rtl_module == "bc_chunk") chunk += area;
+      }
+      table.add_row({preset.name + " " + technology, fmt::format("{:.4g}", all * 1e-6),
+                     fmt::format("{:.3g} ns", path * 1e9), si_text(leakage, "W"), percent(pe / all),
+                     percent(acc / all), percent(chunk / all),
+                     percent(1.0 - (pe + acc + chunk) / all)});
+    }
+  }
+  fmt::print("{}", table.render());
+  return 0;
+}
+
+// Names between commas; "array": all modules but the PE.
+std::vector<std::string> modules_of(const std::string& text, const ArrayConfig& arch) {
+  std::vector<std::string> out;
+  if (text == "array") {
+    for (const auto& m : array_modules(arch)) {
+      if (m.name != "pe") out.push_back(m.name);
+    }
+    return out;
+  }
+  if (text == "machine") return unit_names();
+  std::istringstream in(text);
+  for (std::string name; std::getline(in, name, ',');) out.push_back(name);
+  if (out.empty()) throw input_error("", 0, "--module", "nothing", join(probe_names()));
+  return out;
 }
 
 // Only the last parts of paths: a record must not hold those of the machine that made it.
@@ -209,17 +366,19 @@ int cmd_characterise(const std::vector<std::string>& args) {
     return 0;
   }
   if (values.count("list") > 0) return list_committed();
+  if (values.count("areas") > 0) return list_areas();
+  if (values.count("idle") > 0) return list_idle();
   if (is_given(values, "show")) {
     return show(text_of(values, "show"), values.count("workloads") > 0);
   }
   CharacteriseOptions o;
-  o.module = text_of(values, "module");
   o.arch = resolve_array(text_of(values, "arch"));
   if (values.count("liberty") == 0) {
     throw input_error("", 0, "--liberty", "nothing", "one or more Liberty files");
   }
   o.liberty = values["liberty"].as<std::vector<std::string>>();
-  if (values.count("area") > 0) return print_area(o);
+  if (values.count("area") > 0) return print_area(o, false);
+  if (values.count("machine-area") > 0) return print_area(o, true);
   if (is_given(values, "period")) {
     o.period = parse_positive(text_of(values, "period"), "--period", 1e6) * 1e-9;
   }
@@ -230,24 +389,37 @@ int cmd_characterise(const std::vector<std::string>& args) {
   if (o.clock_tree_factor < 1) {
     throw input_error("", 0, "--clock-tree", text_of(values, "clock-tree"), "1 to 100");
   }
-  o.cycles = parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000);
+  const std::uint64_t cycles = is_given(values, "cycles")
+                                   ? parse_count(text_of(values, "cycles"), "--cycles", 64, 1000000)
+                                   : 0;
   o.seed = parse_count(text_of(values, "seed"), "--seed", 0, 1000000000);
   o.jobs = static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 64));
   o.keep = text_of(values, "keep");
   o.command = record_command(args);
+  if (values.count("additivity") > 0) {
+    o.cycles = cycles > 0 ? cycles : 256;
+    return print_additivity(o);
+  }
   const std::string out = text_of(values, "out");
   if (!out.empty()) check_output_path(out);
   if (isatty(STDERR_FILENO) != 0) {
     o.progress = [](const std::string& what) { fmt::print(stderr, "characterise: {}\n", what); };
   }
-  const CharacteriseResult result = characterise(o);
-  if (!result.mismatch.empty()) {
-    fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
-    return 1;
+  std::vector<Characterisation> records;
+  for (const auto& module : modules_of(text_of(values, "module"), o.arch)) {
+    o.module = module;
+    o.cycles = cycles > 0 ? cycles : module == "pe" ? 1024 : 384;
+    const CharacteriseResult result = characterise(o);
+    if (!result.mismatch.empty()) {
+      fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", result.mismatch);
+      return 1;
+    }
+    if (!records.empty()) fmt::print("\n");
+    print_record(result.record, values.count("workloads") > 0);
+    fmt::print("netlist equal to the core in {} compared values\n", result.compared);
+    records.push_back(result.record);
   }
-  print_record(result.record, values.count("workloads") > 0);
-  fmt::print("netlist equal to the core in {} compared values\n", result.compared);
-  if (!out.empty()) write_file(out, to_json(result.record));
+  if (!out.empty()) write_file(out, records.size() == 1 ? to_json(records[0]) : to_json(records));
   return 0;
 }
 

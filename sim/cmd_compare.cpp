@@ -8,6 +8,7 @@
 #include "golden/error.hpp"
 #include "sim/check.hpp"
 #include "sim/cli.hpp"
+#include "sim/energy_options.hpp"
 #include "sim/memory_choice.hpp"
 #include "sim/report.hpp"
 
@@ -75,7 +76,6 @@ po::options_description describe() {
   add("ideal-memory", "the array alone: operands are always there, no vector work");
   add("vector-bytes", text("0"), "bytes per cycle of the vector unit; 0 = the memory's bandwidth");
   add("vector-ops", text("64"), "FP32 operations per cycle of the vector unit");
-  add("energy-table", free_text(), "YAML table of energies; without it literature constants");
   add("force", "print absolute energy across arrays although the table cannot rank them");
   add("accuracy", free_text(),
       "CSV of schedule,metric,std: joined into table and plot (one network, one bit range)");
@@ -86,6 +86,7 @@ po::options_description describe() {
   add("csv", free_text(), "write CSV into this file, - for standard output");
   add("latex", free_text(), "write booktabs tables into this file, - for standard output");
   add("plot", free_text(), "draw into this .svg or .pdf file (needs gnuplot)");
+  describe_energy(out);
   return out;
 }
 
@@ -236,6 +237,7 @@ CompareOptions options_from(const po::variables_map& values) {
     o.result_bits = static_cast<int>(parse_count(text("result-bits"), "--result-bits", 1, 64));
   }
   read_machine(values, o);
+  o.energy = energy_settings(values);
   o.energy_table = text("energy-table");
   o.accuracy_file = text("accuracy");
   o.force = values.count("force") != 0;

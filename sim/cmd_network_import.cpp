@@ -133,7 +133,7 @@ std::string json_text(const ImportedNetwork& imported, const NetworkView& view,
 
 // The file that is written must read back as the same network.
 std::string checked_yaml(const Graph& graph, const Network& network) {
-  const std::string yaml = network_yaml(graph);
+  std::string yaml = network_yaml(graph);
   if (yaml.size() > kLongestNetworkFile) {
     throw input_error(graph.file, 0, "--out",
                       "a network file of " + std::to_string(yaml.size()) + " bytes",

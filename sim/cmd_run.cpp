@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
+#include <charconv>
 #include <iostream>
 
 #include "golden/error.hpp"
 #include "sim/cli.hpp"
+#include "sim/energy_options.hpp"
 #include "sim/machine_listing.hpp"
 #include "sim/machine_report.hpp"
 #include "sim/machine_run.hpp"
@@ -38,7 +42,7 @@ po::options_description describe() {
   add("arch", text("serial-1x1"), "array: preset or YAML file");
   add("memory", text("bandwidth-latency"),
       "memory: bandwidth-latency, ideal, ddr4-3200, lpddr4-3200, hbm2 or a YAML file");
-  add("clock", text("1e9"), "Hz, such as 500e6: for seconds and for the timing of a DRAM");
+  add("clock-mhz", text("500"), "clock, MHz: for seconds and for the timing of a DRAM");
   add("engine", text("formula"), "formula, systemc (the model under SystemC), rtl (RTL and model)");
   add("lowering", text("dx=phases"), "how dX becomes GEMMs: dx=phases or dx=gemm");
   add("results", text("raw32"), "integer results: raw32 or raw48");
@@ -47,29 +51,31 @@ po::options_description describe() {
   add("previous-precision", po::value<std::string>(),
       "bits of the iteration before: the switch's cost gets a line");
   add("seed", text("1"), "of the tensors that systemc and rtl run");
+  add("activity", text("1/16"),
+      "systemc and rtl: part of the cycles whose activity is measured, 1 or 1/N");
   add("csv", po::value<std::string>(), "one row a layer and GEMM, into this file, - for stdout");
   add("json", po::value<std::string>(), "everything, into this file, - for stdout");
   add("instructions", po::value<std::string>(),
       "the instruction stream of --layer with the cycles of each, into this file, - for stdout");
+  describe_energy(out);
   return out;
 }
 
-IterationBits parse_bits(const std::string& text, const std::string& field) {
-  IterationBits out;
-  if (std::count(text.begin(), text.end(), 'x') != 2) {
-    throw input_error("", 0, field, "'" + text + "'", "AxWxG, such as 4x4x8");
-  }
-  std::vector<int> bits;
+IterationBits parse_bits(const std::string& text, const std::string& field, int p_max) {
+  const auto refuse = [&] {
+    throw input_error("", 0, field, "'" + text + "'",
+                      fmt::format("AxWxG, such as 4x4x8, each from 1 to {} (p_max)", p_max));
+  };
+  if (std::count(text.begin(), text.end(), 'x') != 2) refuse();
+  std::array<int, 3> bits{};
   std::size_t at = 0;
-  while (at <= text.size()) {
+  for (int& b : bits) {
     const std::size_t end = std::min(text.find('x', at), text.size());
-    bits.push_back(static_cast<int>(parse_count(text.substr(at, end - at), field, 1, 16)));
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, b);
+    if (error != std::errc() || stop != text.data() + end || b < 1 || b > p_max) refuse();
     at = end + 1;
   }
-  out.a = bits[0];
-  out.w = bits[1];
-  out.g = bits[2];
-  return out;
+  return {bits[0], bits[1], bits[2]};
 }
 
 RunRequest request_from(const po::variables_map& values) {
@@ -78,17 +84,18 @@ RunRequest request_from(const po::variables_map& values) {
   out.batch = is_given(values, "batch")
                   ? parse_count(text_of(values, "batch"), "--batch", 1, 0xFFFF'FFFF)
                   : out.network.batch;
-  out.bits = parse_bits(text_of(values, "iteration-precision"), "--iteration-precision");
-  if (is_given(values, "previous-precision")) {
-    out.previous = parse_bits(text_of(values, "previous-precision"), "--previous-precision");
-  }
   out.layer = text_of(values, "layer");
   MachineCostOptions& machine = out.options;
   machine.machine = machine_for(resolve_array(text_of(values, "arch")));
-  const double clock = parse_positive(text_of(values, "clock"), "--clock", 1e13);
+  const int p_max = machine.machine.array.p_max;
+  out.bits = parse_bits(text_of(values, "iteration-precision"), "--iteration-precision", p_max);
+  if (is_given(values, "previous-precision")) {
+    out.previous = parse_bits(text_of(values, "previous-precision"), "--previous-precision", p_max);
+  }
+  const double clock = 1e6 * parse_positive(text_of(values, "clock-mhz"), "--clock-mhz", 1e6);
   out.clock_hz = clock;
   out.memory = resolve_memory(text_of(values, "memory"));
-  const MemoryView view = view_memory(out.memory, machine.machine.dw, clock, "--clock");
+  const MemoryView view = view_memory(out.memory, machine.machine.dw, clock, "--clock-mhz");
   machine.memory = view.timing;
   out.dram = view.dram;
   machine.lowering = parse_lowering(text_of(values, "lowering"));
@@ -103,6 +110,11 @@ RunRequest request_from(const po::variables_map& values) {
                                        : parse_positive(bytes, "--vector-bytes", 1e9);
   machine.vector.ops_per_cycle = parse_positive(text_of(values, "vector-ops"), "--vector-ops", 1e9);
   out.seed = parse_count(text_of(values, "seed"), "--seed", 0, ~std::uint64_t{0});
+  out.energy = energy_settings(values);
+  out.energy_table = text_of(values, "energy-table");
+  std::string activity = text_of(values, "activity");
+  if (activity.rfind("1/", 0) == 0) activity = activity.substr(2);
+  out.activity_one_in = parse_count(activity, "--activity (1 or 1/N): N", 1, 1'000'000);
   const std::vector<std::string> engines = {"formula", "systemc", "rtl"};
   out.engine = text_of(values, "engine");
   if (std::find(engines.begin(), engines.end(), out.engine) == engines.end()) {

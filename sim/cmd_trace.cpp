@@ -41,7 +41,9 @@ std::string validate_one(const std::string& path, const std::string& network) {
   const TraceNetwork where = trace_network_of(reader, network);
   const TraceTotals totals = total_trace(reader, where.layers);
   const std::string layers =
-      where.network.layers.empty() ? "no network" : fmt::format("{} layers", where.layers.size());
+      where.network.layers.empty()
+          ? "no network: layers and convention not checked (--network NAME does)"
+          : fmt::format("{} layers", where.layers.size());
   return fmt::format("{}: valid, {} records, {} iterations, {}\n", reader.name(), totals.records,
                      totals.iterations, layers);
 }

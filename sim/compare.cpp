@@ -12,6 +12,7 @@
 #include "sim/compare_inputs.hpp"
 #include "sim/compare_machine.hpp"
 #include "sim/compare_trace.hpp"
+#include "sim/gate_check.hpp"
 
 namespace bitcycle {
 namespace {
@@ -112,19 +113,28 @@ class Job {
     options_.exchange.validate();
     collect_ranges();
     check_widths();
-    cost_options_ = {options_.operand_order, options_.result_bits};
-    if (options_.memory) {
-      for (const auto& arch : archs_) {
-        machines_.push_back(std::make_unique<CompareMachine>(arch, options_));
+    cost_options_ = {options_.operand_order, options_.result_bits, nullptr, options_.clock_hz};
+    choose_level();
+    for (const auto& arch : archs_) {
+      energies_.push_back(nullptr);
+      if (from_gates()) {
+        energies_.back() = std::make_shared<EnergyModel>(options_.energy, machine_for(arch), table_,
+                                                         options_.memory);
+      }
+      if (options_.memory) {
+        machines_.push_back(
+            std::make_unique<CompareMachine>(arch, options_, energies_.back().get()));
       }
     }
-    energy_shown_ = archs_.size() == 1 || options_.force || table_.ranks_arrays;
+    energy_shown_ = options_.energy.level != EnergyLevel::kOff &&
+                    (archs_.size() == 1 || options_.force || table_.ranks_arrays || from_gates());
   }
 
   CompareResult run() {
     result_.command = options_.command;
     result_.reference = reference_.name;
-    result_.energy_label = table_.label;
+    result_.energy_level = to_string(options_.energy.level);
+    result_.energy_label = from_gates() ? "post-synthesis estimate" : table_.label;
     if (options_.memory) {
       result_.memory = options_.memory->name;
       result_.memory_is_dram = options_.memory->is_dram;
@@ -137,8 +147,12 @@ class Job {
         for (std::size_t a = 0; a < archs_.size(); ++a) {
           const ArrayConfig& arch = archs_[a];
           machine_ = machines_.empty() ? nullptr : machines_[a].get();
-          CostCache costs(workload.workload, arch, table_, cost_options_);
-          TraceCoster traces(workload, arch, table_, cost_options_);
+          energy_ = energies_[a];
+          // With a machine, energy is the machine's.
+          CostOptions own = cost_options_;
+          own.energy = machine_ == nullptr ? energy_.get() : nullptr;
+          CostCache costs(workload.workload, arch, table_, own);
+          TraceCoster traces(workload, arch, table_, own);
           add_block(workload, costs, traces, range, reference_cycles);
         }
       }
@@ -146,11 +160,52 @@ class Job {
     if (!options_.accuracy_file.empty()) join_metrics();
     std::vector<Workload> workloads;
     for (const auto& w : workloads_) workloads.push_back(w.workload);
-    result_.assumptions = compare_assumptions(options_, workloads, table_, energy_shown_, files_);
+    if (options_.energy.level == EnergyLevel::kGates) check_at_gate_level();
+    std::vector<const EnergyModel*> models;
+    for (const auto& e : energies_) {
+      if (e) models.push_back(e.get());
+    }
+    result_.assumptions =
+        compare_assumptions(options_, workloads, table_, energy_shown_, files_, models);
     return std::move(result_);
   }
 
  private:
+  // All rows of an array together are its job.
+  void check_at_gate_level() {
+    for (std::size_t a = 0; a < archs_.size(); ++a) {
+      EnergyCounts counts;
+      for (const auto& row : result_.rows) {
+        if (row.gates && row.gates->model == energies_[a]) add_counts(counts, row.gates->counts);
+      }
+      result_.gate_check +=
+          fmt::format("{}: {} in {}\n\n{}\n", archs_[a].name, energies_[a]->pe().rtl_module,
+                      energies_[a]->pe().library.front().name,
+                      gate_check_text(check_gates(*energies_[a], archs_[a], counts)));
+    }
+  }
+
+  bool from_gates() const {
+    return options_.energy.level == EnergyLevel::kTable ||
+           options_.energy.level == EnergyLevel::kModel ||
+           options_.energy.level == EnergyLevel::kGates;
+  }
+
+  // Gates where every array has been characterised, else published constants.
+  void choose_level() {
+    if (options_.energy.level != EnergyLevel::kAuto) return;
+    options_.energy.level = EnergyLevel::kModel;
+    for (const auto& arch : archs_) {
+      if (find_characterisation(options_.energy, arch, "pe")) continue;
+      options_.energy.level = EnergyLevel::kLiterature;
+      options_.energy_level_note = fmt::format(
+          "the PE of {} has not been characterised in {}, so published constants are "
+          "used; 'bitcycle characterise' makes one",
+          arch.name, options_.energy.technology);
+      return;
+    }
+  }
+
   bool has_own_bits() const {
     for (const auto& w : workloads_) {
       if (!w.traces.empty()) return true;
@@ -354,6 +409,14 @@ class Job {
     row.energy_source =
         fmt::format("{} ({}, {}, {})", table_.name, table_.label, table_.node, table_.voltage);
     row.energy_shown = energy_shown_;
+    row.energy_level = result_.energy_level;
+    if (energy_) {
+      row.gates.emplace();
+      row.gates->model = energy_;
+      row.energy_source = fmt::format("{}, {}, {:g} V, {}", result_.energy_label,
+                                      energy_->pe().library.front().name, energy_->pe().voltage,
+                                      energy_->book().info(EnergyPart::kPe).status);
+    }
     if (row.mixed) {
       traces.add_costs(row, *entry.trace);
       row.bitops_vs_fp32 =
@@ -366,10 +429,28 @@ class Job {
       row.machine = row.mixed ? machine_->trace(own, *entry.trace) : machine_->schedule(own, s);
       for (PerBits& p : row.per_bits) {
         p.machine_cycles_per_iteration = machine_->iteration_cycles(own, p.pair);
+        if (row.gates) p.energy_per_iteration_j = machine_->iteration_energy(own, p.pair);
       }
     }
+    row.energy_seconds = row.seconds;
+    if (row.gates) add_gate_energy(row);
     add_communication(row, own, entry.trace, options_, table_);
     return row;
+  }
+
+  // Sums of the row from the machine, or from the array alone (add_costs has filled the counts).
+  static void add_gate_energy(CompareRow& row) {
+    RowEnergy& e = *row.gates;
+    const EnergyBook& book = e.model->book();
+    if (row.machine) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        add_counts(e.counts, row.machine->energy[i]);
+        e.by_kind[i] = total(book.parts(row.machine->energy[i]));
+      }
+      add_counts(e.counts, row.machine->energy_vector);
+      row.energy_seconds = static_cast<double>(row.machine->cycles) / row.clock_hz;
+    }
+    e.parts = book.parts(e.counts);
   }
 
   static void add_costs(CompareRow& row, CostCache& costs, const ScheduleSummary& s) {
@@ -384,11 +465,17 @@ class Job {
         issued[i] += u128{cost.gemms[i].macs_issued} * iterations;
         useful[i] += u128{cost.gemms[i].macs_useful} * iterations;
         row.gemms[i].energy += cost.gemms[i].energy * static_cast<double>(iterations);
+        if (row.gates) add_array_counts(row, cost.energy_counts[i], i, iterations);
       }
       row.slots += cost.slots * iterations;
       row.events.add(cost.events, iterations);
       row.slots_first_layer += cost.slots_first_layer * iterations;
-      row.per_bits.push_back({pair, iterations, cost.cycles, cost.energy().total()});
+      double joules = cost.energy().total();
+      if (row.gates) {
+        joules = 0.0;
+        for (const auto& c : cost.energy_counts) joules += total(row.gates->model->book().parts(c));
+      }
+      row.per_bits.push_back({pair, iterations, cost.cycles, joules});
     }
     row.cycles = fit_64(cycles, "cycles of the whole run");
     for (std::size_t i = 0; i < 3; ++i) {
@@ -423,8 +510,12 @@ class Job {
     // Multiplying by 1 changes nothing where the iterations are equal.
     const double longer =
         static_cast<double>(baseline.iterations) / static_cast<double>(row.iterations);
-    row.energy_relative = row.energy.total() / baseline.energy.total() * longer;
-    row.energy_array_relative = row.energy.array() / baseline.energy.array() * longer;
+    row.energy_relative = row.joules() / baseline.joules() * longer;
+    row.energy_array_relative = row.array_joules() / baseline.array_joules() * longer;
+    if (row.gates) {
+      row.gates->base = baseline.gates->parts;
+      row.gates->base_iterations_ratio = longer;
+    }
   }
 
   void add_check_items(const CostCache& costs, const BitPair& pair) {
@@ -489,11 +580,43 @@ class Job {
   bool energy_shown_ = true;
   std::vector<std::unique_ptr<CompareMachine>> machines_;  // by array; empty: the array alone
   CompareMachine* machine_ = nullptr;                      // of the block that is being made
+  std::vector<std::shared_ptr<EnergyModel>> energies_;     // by array; null: no gates
+  std::shared_ptr<EnergyModel> energy_;                    // of the block
   std::map<CheckKey, std::size_t> check_places_;
   CompareResult result_;
 };
 
 }  // namespace
+
+double CompareRow::array_joules() const {
+  if (!gates) return energy.array();
+  double sum = 0.0;
+  for (std::size_t p = 0; p < kEnergyParts; ++p) {
+    if (is_array(static_cast<EnergyPart>(p))) sum += gates->parts[p];
+  }
+  return sum;
+}
+
+double CompareRow::buffer_joules() const {
+  if (!gates) return energy.buffers();
+  double sum = 0.0;
+  for (std::size_t p = 0; p < kEnergyParts; ++p) {
+    if (is_buffer(static_cast<EnergyPart>(p))) sum += gates->parts[p];
+  }
+  return sum;
+}
+
+double CompareRow::dram_joules() const {
+  return gates ? gates->parts[static_cast<std::size_t>(EnergyPart::kDram)] : energy.dram;
+}
+
+void add_array_counts(CompareRow& row, const EnergyCounts& counts, std::size_t kind,
+                      std::uint64_t times) {
+  RowEnergy& e = *row.gates;
+  const auto n = static_cast<double>(times);
+  add_counts(e.counts, counts, n);
+  e.by_kind[kind] += total(e.model->book().parts(counts)) * n;
+}
 
 OperandOrder parse_operand_order(const std::string& text) {
   if (text == "best") return OperandOrder::kBest;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "model/machine/memory_config.hpp"
 #include "sim/check.hpp"
 #include "sim/compare_losses.hpp"
+#include "sim/energy_model.hpp"
 #include "workloads/exchange.hpp"
 #include "workloads/network.hpp"
 #include "workloads/schedule.hpp"
@@ -27,7 +29,15 @@ std::string to_string(DxLowering lowering);  ///< "dx=phases" | "dx=gemm"
 std::string to_string(CycleLength length);   ///< "floor" | "floor+1"
 CycleLength parse_cycle_length(const std::string& text);
 
-/// Everything that `bitcycle compare` can be asked; the defaults are those of the command.
+/// Published constants, no gates.
+inline EnergySettings literature_level() {
+  EnergySettings out;
+  out.level = EnergyLevel::kLiterature;
+  return out;
+}
+
+/// Everything that `bitcycle compare` can be asked; the defaults are those of the command, but for
+/// the level of energy, which the command chooses itself (EnergyLevel::kAuto).
 struct CompareOptions {
   std::vector<std::string> networks = {"resnet74-cifar10"};
   std::optional<Gemm> gemm;  ///< in place of networks: one dense layer with this forward GEMM
@@ -53,14 +63,16 @@ struct CompareOptions {
   DxLowering lowering = DxLowering::kPhases;
   OperandOrder operand_order = OperandOrder::kBest;
   double clock_hz = 500e6;
-  bool clock_given = false;             ///< false: the default, an assumption
-  std::optional<int> result_bits = 32;  ///< width of stored results; unset = as the operands
-  std::string energy_table;             ///< YAML; "" = the literature constants
-  std::optional<MemoryConfig> memory;   ///< behind the whole machine; unset = the array alone
-  double vector_bytes = 0;              ///< per cycle of the vector unit; 0 = the memory's
-  double vector_ops = 64;               ///< FP32 operations per cycle of it
-  bool force = false;                   ///< print absolute energy across arrays all the same
-  std::string command;                  ///< the command line, for the record
+  bool clock_given = false;                    ///< false: the default, an assumption
+  std::optional<int> result_bits = 32;         ///< width of stored results; unset = as the operands
+  std::string energy_table;                    ///< YAML; "" = the literature constants
+  EnergySettings energy = literature_level();  ///< level and sources of energies from gates
+  std::string energy_level_note;               ///< why the level is not the default one
+  std::optional<MemoryConfig> memory;  ///< behind the whole machine; unset = the array alone
+  double vector_bytes = 0;             ///< per cycle of the vector unit; 0 = the memory's
+  double vector_ops = 64;              ///< FP32 operations per cycle of it
+  bool force = false;                  ///< print absolute energy across arrays all the same
+  std::string command;                 ///< the command line, for the record
 };
 
 /// Totals of one of the three GEMMs over the whole run.
@@ -102,6 +114,8 @@ struct MachineTotals {
   std::uint64_t lead = 0;           ///< first fetch, last store, instruction words of each GEMM
   u128 dram_read_bits = 0, dram_written_bits = 0;  ///< of the GEMMs
   double vector_bytes = 0.0;                       ///< moved by vector work
+  std::array<EnergyCounts, 3> energy;              ///< items of the row's model, by GemmKind
+  EnergyCounts energy_vector;                      ///< of vector work
   std::optional<std::uint64_t> cycles_upper;       ///< DRAM: no run takes more
   std::optional<double> cycles_upper_relative;     ///< to the upper bound of the baseline
 };
@@ -113,6 +127,15 @@ struct PerBits {
   std::uint64_t cycles_per_iteration = 0;
   double energy_per_iteration_j = 0.0;
   std::uint64_t machine_cycles_per_iteration = 0;  ///< 0 without MachineTotals
+};
+
+/// Energy of a row from gates: events of the whole run and what they add up to.
+struct RowEnergy {
+  std::shared_ptr<const EnergyModel> model;  ///< of the row's array; has the energies of events
+  EnergyCounts counts;
+  EnergyParts parts{}, base{};         ///< J; base: of the static baseline
+  double base_iterations_ratio = 1.0;  ///< energies relative to the baseline times this
+  std::array<double, 3> by_kind{};     ///< J, by GemmKind, without vector work
 };
 
 /// One schedule on one array: complete in itself.
@@ -143,6 +166,13 @@ struct CompareRow {
   double energy_relative = 0.0, energy_array_relative = 0.0;  ///< to the baseline, same array
   double energy_factor = 1.0;  ///< uncertainty: lo = E / factor, hi = E * factor
   std::string energy_source;
+  std::string energy_level = "literature";  ///< off, literature, table, model, gates
+  std::optional<RowEnergy> gates;           ///< levels table, model and gates; else `energy` holds
+  double energy_seconds = 0.0;              ///< that the energy is spent in: array or machine
+  double joules() const { return gates ? total(gates->parts) : energy.total(); }
+  double array_joules() const;
+  double buffer_joules() const;
+  double dram_joules() const;
   bool energy_shown = true;         ///< false: absolute energies are n/a (see CompareResult)
   std::array<GemmTotals, 3> gemms;  ///< by GemmKind
   std::vector<PerBits> per_bits;
@@ -192,7 +222,9 @@ struct CompareResult {
   std::string metric_name;  ///< heading of the accuracy file; "" without one
   std::string memory;       ///< of the whole machine; "" = the array alone
   bool memory_is_dram = false;
-  std::string energy_label;            ///< "literature constants"
+  std::string energy_label;  ///< "literature constants"
+  std::string energy_level = "literature";
+  std::string gate_check;              ///< level gates: how far the model is off, for people
   std::vector<CheckItem> check_items;  ///< every distinct descriptor of the job
   std::optional<CheckVerdict> check;   ///< set by the command if it was asked to check
 };

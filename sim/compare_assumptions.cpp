@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/compare_inputs.hpp"
+#include "sim/energy_report.hpp"
 
 namespace bitcycle {
 namespace {
@@ -34,7 +35,7 @@ Assumption convention_of(const CompareOptions& options, const std::vector<Worklo
 }
 
 // What an iteration also has and the array does not do.
-Assumption outside_of(const std::vector<Workload>& workloads, bool timed) {
+Assumption outside_of(const std::vector<Workload>& workloads, bool timed, bool costed) {
   Assumption out{"outside_the_array", "", "", ""};
   for (const Workload& w : workloads) {
     out.value += fmt::format(
@@ -42,6 +43,10 @@ Assumption outside_of(const std::vector<Workload>& workloads, bool timed) {
         "layers per iteration",
         out.value.empty() ? "" : "; ", workloads.size() > 1 ? w.name + ": " : "",
         to_decimal(w.vector_forward), to_decimal(w.vector_backward), w.fp32_macs);
+  }
+  if (timed && costed) {
+    out.text = "in machine.vector_cycles and in the energy; 'bitcycle network show' has the list";
+    return out;
   }
   out.text = timed ? "in machine.vector_cycles, not in the energy; 'bitcycle network show' has the "
                      "list"
@@ -103,26 +108,28 @@ void add_exchange(const CompareOptions& options, const Add& add) {
 }
 
 template <typename Add>
-void add_machine(const CompareOptions& options, const Add& add) {
+void add_machine(const CompareOptions& options, bool costed, const Add& add) {
   const MemoryConfig& memory = *options.memory;
   add("machine", memory.name,
-      fmt::format("{}; GEMMs run one after the other, each from an idle machine to its last write, "
-                  "mappings chosen for this memory; {}; cycles without 'machine.', seconds and "
-                  "energy are those of the array alone",
-                  memory.label,
-                  memory.is_dram
-                      ? "a DRAM has no closed form: machine.* is the lower bound (every access "
-                        "hits), machine.cycles_upper the upper one"
-                      : "cycles are exact, RTL, model and formula agree"));
+      fmt::format(
+          "{}; GEMMs run one after the other, each from an idle machine to its last write, "
+          "mappings chosen for this memory; {}; cycles without 'machine.' and seconds{} are "
+          "those of the array alone",
+          memory.label,
+          memory.is_dram ? "a DRAM has no closed form: machine.* is the lower bound (every access "
+                           "hits), machine.cycles_upper the upper one"
+                         : "cycles are exact, RTL, model and formula agree",
+          costed ? "" : ", and energy,"));
   add("vector_work",
       fmt::format("{}, {:g} FP32 operations per cycle",
                   options.vector_bytes > 0
                       ? fmt::format("{:g} bytes per cycle", options.vector_bytes)
                       : "the memory's bytes per cycle",
                   options.vector_ops),
-      "batch norm, activations, extremes and quantisation passes, zero points, FP32 layers, weight "
-      "update: follows the GEMMs and overlaps with nothing; an exp, division or root counts as "
-      "one; not in the energy");
+      std::string("batch norm, activations, extremes and quantisation passes, zero points, FP32 "
+                  "layers, weight update: follows the GEMMs and overlaps with nothing; an exp, "
+                  "division or root counts as one") +
+          (costed ? "" : "; not in the energy"));
 }
 
 }  // namespace
@@ -130,7 +137,8 @@ void add_machine(const CompareOptions& options, const Add& add) {
 std::vector<Assumption> compare_assumptions(const CompareOptions& options,
                                             const std::vector<Workload>& workloads,
                                             const EnergyTable& table, bool energy_shown,
-                                            const std::vector<ScheduleSummary>& files) {
+                                            const std::vector<ScheduleSummary>& files,
+                                            const std::vector<const EnergyModel*>& energies) {
   std::vector<Assumption> out;
   const auto add = [&](const char* key, const std::string& value, const std::string& text) {
     out.push_back({key, value, text, ""});
@@ -145,7 +153,7 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
       options.clock_given ? "given by the user, the same for every array"
                           : "an assumption until synthesis, the same for every array");
   if (options.memory) {
-    add_machine(options, add);
+    add_machine(options, !energies.empty(), add);
   } else {
     add("not_modelled",
         "memory stalls, batch norm, quantisation passes, FP32 layers, weight update",
@@ -153,7 +161,8 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
         "array "
         "alone, each descriptor starting after the drain of the one before");
   }
-  if (!options.gemm) out.push_back(outside_of(workloads, options.memory.has_value()));
+  if (!options.gemm)
+    out.push_back(outside_of(workloads, options.memory.has_value(), !energies.empty()));
   add("bitops", "forward M*N*K for forward, dX and dW",
       "as the papers count, first-layer dX included; relative = mean(b^2 + 2bg) / (bs^2 + 2 bs "
       "gs)");
@@ -193,6 +202,21 @@ std::vector<Assumption> compare_assumptions(const CompareOptions& options,
       options.memory ? "an ideal buffer, for events and energy; machine.dram_* are the bits that "
                        "the GEMMs move"
                      : "an ideal buffer; the memory system is not modelled");
+  const EnergyLevel level = options.energy.level;
+  if (!options.energy_level_note.empty()) {
+    add("energy_level", to_string(level), options.energy_level_note);
+  }
+  if (level == EnergyLevel::kOff) return out;
+  if (!energies.empty()) {
+    for (const auto& model : energies) {
+      for (Assumption a : energy_assumptions(*model, options.clock_hz)) {
+        if (energies.size() > 1) a.text = model->array_name() + ": " + a.text;
+        if (energies.size() > 1 && &model != &energies.front() && a.key == "energy_bands") continue;
+        out.push_back(std::move(a));
+      }
+    }
+    return out;
+  }
   add("energy_table", table.name,
       fmt::format("{}, {}, {}; digit products of zero operands count; no leakage, clock tree or "
                   "wiring; no vector work",

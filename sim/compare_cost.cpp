@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "golden/error.hpp"
+#include "sim/energy_work.hpp"
 
 namespace bitcycle {
 namespace {
@@ -189,6 +190,7 @@ OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const L
   if (timing.cycles < out.timing.cycles) {
     out.descriptor = exchanged;
     out.timing = timing;
+    out.exchanged = true;
   }
   return out;
 }
@@ -221,6 +223,13 @@ KindCost kind_cost(const Workload& workload, GemmKind kind, const ArrayConfig& c
         count_slots(config, run.descriptor, run.timing, g.count, g.macs_useful);
     out.slots += slots;
     if (g.first_layer) out.slots_first_layer += slots;
+    if (options.energy != nullptr) {
+      OperandStatistics data = statistics_of(options.energy->settings().data, kind);
+      if (run.exchanged) std::swap(data.first, data.second);
+      options.energy->add(out.energy,
+                          array_work(config, run.descriptor, data, g.macs_useful / g.count),
+                          static_cast<double>(g.count));
+    }
   }
   const TensorTraffic& t = workload.traffic[index_of(kind)];
   const TensorBits b = tensor_bits(kind, bits);
@@ -232,6 +241,16 @@ KindCost kind_cost(const Workload& workload, GemmKind kind, const ArrayConfig& c
   out.total.energy += traffic_energy(table, read, written);
   out.events.dram_read_bits += read;
   out.events.dram_written_bits += written;
+  if (options.energy != nullptr) {
+    SystemWork work;
+    work.seconds = static_cast<double>(out.total.cycles) / options.clock_hz;
+    work.l1_written_bits = work.dram_read_bits = static_cast<double>(read);
+    work.l1_read_bits = (static_cast<double>(out.events.a_words_read) +
+                         static_cast<double>(out.events.w_words_read)) *
+                        config.kl;
+    work.dram_written_bits = static_cast<double>(written);
+    options.energy->add(out.energy, work);
+  }
   return out;
 }
 
@@ -246,6 +265,7 @@ IterationCost iteration_cost(const Workload& workload, const ArrayConfig& config
     out.slots += cost.slots;
     out.slots_first_layer += cost.slots_first_layer;
     out.events.add(cost.events, 1);
+    out.energy_counts[index_of(kind)] = cost.energy;
     add(out.cycles, cost.total.cycles, "cycles of an iteration");
   }
   return out;

@@ -11,6 +11,7 @@
 #include "model/energy.hpp"
 #include "model/formula.hpp"
 #include "sim/compare.hpp"
+#include "sim/energy_model.hpp"
 #include "workloads/layer_bits.hpp"
 #include "workloads/network.hpp"
 
@@ -59,17 +60,24 @@ Workload make_gemm_workload(const Gemm& gemm);
 struct CostOptions {
   OperandOrder order = OperandOrder::kBest;
   std::optional<int> result_bits = 32;
+  EnergyModel* energy = nullptr;  ///< energies from gates of the array alone; may be null
+  double clock_hz = 1e9;
 };
 
 /// A distinct GEMM as it runs at certain bits.
 struct OrientedGemm {
   Descriptor descriptor;
   GemmTiming timing;
+  bool exchanged = false;  ///< operands have changed places
 };
 
 /// Picks the operand order. Throws InputError for bits wider than P_MAX.
 OrientedGemm orient(const ArrayConfig& config, const DistinctGemm& gemm, const LayerBits& bits,
                     OperandOrder order);
+
+/// Adds energy counts of one of the three GEMMs to a row with gates.
+void add_array_counts(CompareRow& row, const EnergyCounts& counts, std::size_t kind,
+                      std::uint64_t times);
 
 /// Cost of all descriptors of one of the three GEMMs in one iteration.
 struct KindCost {
@@ -78,6 +86,7 @@ struct KindCost {
   SlotCounts slots;
   SlotCounts slots_first_layer;
   EventTotals events;
+  EnergyCounts energy;  ///< items of CostOptions::energy
 };
 
 /// Throws InputError as gemm_timing.
@@ -92,6 +101,7 @@ struct IterationCost {
   SlotCounts slots;
   SlotCounts slots_first_layer;
   EventTotals events;
+  std::array<EnergyCounts, 3> energy_counts;  ///< by GemmKind
 
   EnergyBreakdown energy() const;
 };

@@ -50,10 +50,11 @@ struct MetricFile {
 MetricFile read_metrics(const std::string& path, const std::vector<std::string>& known);
 
 /// Everything that is assumed, left out or chosen, in the order of the report. `files` are the
-/// schedule files as read.
+/// schedule files as read, `energies` the models of the arrays if energy is from gates.
 std::vector<Assumption> compare_assumptions(const CompareOptions& options,
                                             const std::vector<Workload>& workloads,
                                             const EnergyTable& table, bool energy_shown,
-                                            const std::vector<ScheduleSummary>& files);
+                                            const std::vector<ScheduleSummary>& files,
+                                            const std::vector<const EnergyModel*>& energies = {});
 
 }  // namespace bitcycle

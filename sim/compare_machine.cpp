@@ -7,6 +7,7 @@
 
 #include "golden/error.hpp"
 #include "sim/compare_inputs.hpp"
+#include "sim/energy_work.hpp"
 
 namespace bitcycle {
 namespace {
@@ -63,9 +64,15 @@ void CompareMachine::Sums::add(const Sums& other, std::uint64_t times) {
   upper += other.upper * times;
   vector += other.vector * static_cast<long double>(times);
   vector_bytes += other.vector_bytes * static_cast<long double>(times);
+  vector_ops += other.vector_ops * static_cast<long double>(times);
+  for (std::size_t i = 0; i < energy.size(); ++i) {
+    add_counts(energy[i], other.energy[i], static_cast<double>(times));
+  }
 }
 
-CompareMachine::CompareMachine(const ArrayConfig& array, const CompareOptions& options) {
+CompareMachine::CompareMachine(const ArrayConfig& array, const CompareOptions& options,
+                               EnergyModel* energy)
+    : energy_(energy), clock_hz_(options.clock_hz) {
   options_.results = form_of(options.result_bits);
   options_.machine = machine_for(array);
   const int dw = options_.machine.dw;
@@ -92,7 +99,8 @@ void CompareMachine::add_gemm(Sums& sums, const CompareWorkload& workload, std::
   const std::uint64_t batch = workload.workload.batch;
   for (const bool mask : {false, true}) {
     if (mask && !needs_mask(workload.network.layers[layer], kind)) continue;
-    const MachineGemm g = cost_->gemm(workload.network, layer, kind, batch, bits, mask);
+    MachineGemm g = cost_->gemm(workload.network, layer, kind, batch, bits, mask);
+    if (dram_) share_channels(g, *dram_);
     Sums one;
     one.gemm = g.cycles;
     one.compute = g.steady;
@@ -104,6 +112,12 @@ void CompareMachine::add_gemm(Sums& sums, const CompareWorkload& workload, std::
     one.written_bits = g.result_bits;
     one.vector = vector_cycles(g.host_bytes, g.host_ops, options_.vector);
     one.vector_bytes = g.host_bytes;
+    one.vector_ops = g.host_ops;
+    if (energy_ != nullptr) {
+      const bool transposed = workload.network.layers[layer].kind == LayerKind::kTransposed;
+      add_machine_gemm(*energy_, one.energy[static_cast<std::size_t>(kind)], options_.machine, g,
+                       transposed, clock_hz_);
+    }
     if (upper_) {
       const MachineGemm slow = upper_->gemm(workload.network, layer, kind, batch, bits, mask);
       one.upper_gemm = slow.cycles;
@@ -123,6 +137,7 @@ void CompareMachine::add_vector(Sums& sums, const Network& network, std::uint64_
   const VectorWork work = total(vector_work(network, batch, bits, vector));
   sums.vector += times * static_cast<long double>(work.cycles);
   sums.vector_bytes += times * static_cast<long double>(work.bytes);
+  sums.vector_ops += times * static_cast<long double>(work.ops);
 }
 
 const CompareMachine::Sums& CompareMachine::iteration(const CompareWorkload& workload,
@@ -157,6 +172,13 @@ u128 CompareMachine::upper_bound(const Sums& sums) const {
 std::uint64_t CompareMachine::iteration_cycles(const CompareWorkload& workload,
                                                const BitPair& pair) {
   return finish(iteration(workload, pair)).cycles;
+}
+
+double CompareMachine::iteration_energy(const CompareWorkload& workload, const BitPair& pair) {
+  const MachineTotals totals = finish(iteration(workload, pair));
+  EnergyCounts counts = totals.energy_vector;
+  for (const EnergyCounts& c : totals.energy) add_counts(counts, c);
+  return total(energy_->book().parts(counts));
 }
 
 MachineTotals CompareMachine::schedule(const CompareWorkload& workload,
@@ -224,6 +246,12 @@ MachineTotals CompareMachine::finish(const Sums& sums) const {
   out.dram_read_bits = sums.read_bits;
   out.dram_written_bits = sums.written_bits;
   out.vector_bytes = static_cast<double>(sums.vector_bytes);
+  out.energy = sums.energy;
+  if (energy_ != nullptr) {
+    add_vector_energy(*energy_, out.energy_vector, out.vector_bytes,
+                      static_cast<double>(sums.vector_ops), static_cast<double>(out.vector_cycles),
+                      clock_hz_);
+  }
   if (dram_) out.cycles_upper = fit_64(sums.upper + out.vector_cycles, kRun);
   return out;
 }

@@ -19,7 +19,9 @@ class CompareMachine {
  public:
   /// options.memory is set. Throws InputError: results of other widths than the machine stores, a
   /// clock that a DRAM cannot have, an array without a machine.
-  CompareMachine(const ArrayConfig& array, const CompareOptions& options);
+  /// `energy` may be null; it must outlive this.
+  CompareMachine(const ArrayConfig& array, const CompareOptions& options,
+                 EnergyModel* energy = nullptr);
 
   /// Throws InputError if a layer cannot run on the machine, naming it, and for counts over 64
   /// bits.
@@ -32,6 +34,9 @@ class CompareMachine {
   /// Machine cycles of an iteration: what schedule() adds up.
   std::uint64_t iteration_cycles(const CompareWorkload& workload, const BitPair& pair);
 
+  /// J of the same, with vector work.
+  double iteration_energy(const CompareWorkload& workload, const BitPair& pair);
+
   const MachineCostOptions& options() const { return options_; }
 
  private:
@@ -41,7 +46,8 @@ class CompareMachine {
     u128 read_bits = 0, written_bits = 0;
     u128 upper_gemm = 0, upper_read = 0, upper_written = 0;  // on the upper timing of a DRAM
     u128 upper = 0;                                          // bound of the GEMMs
-    long double vector = 0, vector_bytes = 0;
+    long double vector = 0, vector_bytes = 0, vector_ops = 0;
+    std::array<EnergyCounts, 3> energy;
 
     void add(const Sums& other, std::uint64_t times);
   };
@@ -55,6 +61,8 @@ class CompareMachine {
   MachineTotals finish(const Sums& sums) const;
 
   MachineCostOptions options_;
+  EnergyModel* energy_;
+  double clock_hz_;
   std::optional<DramTimingBounds> dram_;
   std::uint64_t access_bits_ = 0;  ///< of a DRAM
   std::unique_ptr<MachineCost> cost_, upper_;

@@ -142,9 +142,19 @@ class Collector {
     if (options_.networks.empty()) {
       throw input_error("", 0, "--network", "nothing", join(network_names()));
     }
+    std::vector<std::string> out_names;
     for (const auto& name : options_.networks) {
       const Network network = make_network(name, options_.convention);
-      place_of(network, options_.batch.value_or(network.batch), network.convention, name);
+      for (std::size_t i = 0; i < out_.size(); ++i) {
+        if (out_[i].network.name != network.name || out_names[i] == name) continue;
+        throw input_error(
+            "", 0, "--network",
+            fmt::format("'{}' and '{}', both named '{}'", out_names[i], name, network.name),
+            "different names (key 'network' in the file)");
+      }
+      const std::size_t place =
+          place_of(network, options_.batch.value_or(network.batch), network.convention, name);
+      if (place == out_names.size()) out_names.push_back(name);
     }
   }
 
@@ -394,6 +404,7 @@ void TraceCoster::add_costs(CompareRow& row, const TraceTotals& totals) {
     cycles += u128{c.total.cycles} * repeats;
     slots_walked += multiply(c.mac_slots, repeats, "MAC slots");
     row.gemms[i].energy += c.total.energy * static_cast<double>(repeats);
+    if (row.gates) add_array_counts(row, c.energy, i, repeats);
     row.slots += c.slots * repeats;
     row.slots_first_layer += c.slots_first_layer * repeats;
     row.events.add(c.events, repeats);

@@ -23,27 +23,34 @@ double batch_error(const Eigen::VectorXd& energy) {
 
 }  // namespace
 
-GateRun run_gates(const GateModel& model, double period, const ArrayConfig& small,
-                  const std::string& probe_name, const ActivityJob& job) {
-  ArrayCore core(small);
-  const auto probe = make_probe(probe_name, small, core);
+GateRun run_gates(const GateModel& model, double period, const ModuleProbe& probe,
+                  const std::string& label,
+                  const std::function<void(const std::function<void()>&)>& drive) {
   GateSim sim(model, period);
   std::vector<std::size_t> in_at, out_at;
-  for (const auto& p : probe->inputs()) in_at.push_back(model.input_at(p.name));
-  for (const auto& p : probe->outputs()) out_at.push_back(model.output_at(p.name));
+  for (const auto& p : probe.inputs()) in_at.push_back(model.input_at(p.name));
+  for (const auto& p : probe.outputs()) out_at.push_back(model.output_at(p.name));
   std::vector<std::uint64_t> inputs((model.inputs().size() + 63) / 64 + 1, 0);
 
   GateRun run;
-  run.sample.label = job.label();
+  run.sample.label = label;
   std::vector<double> energy, features;
   double clock = 0.0, total = 0.0, leakage = 0.0;
   std::uint64_t seen = 0, leakages = 0;
   std::int64_t switching_before = 0;
   std::uint32_t settled = 0;
-  run_activity(small, core, job, [&] {
-    probe->observe();
+  // Registers with an asynchronous reset see it come and go, before the first cycle that counts.
+  if (const auto& ports = model.netlist().ports;
+      std::any_of(ports.begin(), ports.end(), [](const auto& p) { return p.name == "rst_ni"; })) {
+    const std::size_t reset = model.input_at("rst_ni");
+    for (const std::uint64_t level : {1, 0}) {
+      put_bits(inputs.data(), reset, 1, level);
+      sim.cycle(inputs.data());
+    }
+  }
+  drive([&] {
     for (std::size_t i = 0; i < in_at.size(); ++i) {
-      const auto& port = probe->inputs()[i];
+      const auto& port = probe.inputs()[i];
       for (std::size_t b = 0; b < port.bits; b += 64) {
         put_bits(inputs.data(), in_at[i] + b, std::min<std::size_t>(64, port.bits - b),
                  port.value[b / 64]);
@@ -52,16 +59,15 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
     const GateCycle cycle = sim.cycle(inputs.data());
     settled = std::max(settled, cycle.settled);
     for (std::size_t o = 0; o < out_at.size(); ++o) {
-      const auto& port = probe->outputs()[o];
+      const auto& port = probe.outputs()[o];
       if (!port.known) continue;
       ++run.compared;
       for (std::size_t b = 0; b < port.bits && run.mismatch.empty(); b += 64) {
         const std::size_t width = std::min<std::size_t>(64, port.bits - b);
         const auto got = sim.output_bits(out_at[o] + b, width);
         if (got == port.value[b / 64]) continue;
-        run.mismatch =
-            fmt::format("{} of {} in cycle {} of '{}': netlist {:#x}, core {:#x}", port.name,
-                        probe->module(), seen, job.label(), got, port.value[b / 64]);
+        run.mismatch = fmt::format("{} of {} in cycle {} of '{}': netlist {:#x}, core {:#x}",
+                                   port.name, probe.module(), seen, label, got, port.value[b / 64]);
       }
     }
     run.joules += static_cast<double>(cycle.energy) * model.joules_per_unit();
@@ -71,14 +77,14 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
     energy.push_back(static_cast<double>(cycle.energy) * model.joules_per_unit());
     total += static_cast<double>(cycle.energy);
     clock += static_cast<double>(cycle.clock);
-    features.insert(features.end(), probe->features().begin(), probe->features().end());
+    features.insert(features.end(), probe.features().begin(), probe.features().end());
     if (seen % kLeakageEvery == 0) {
       leakage += sim.leakage();
       ++leakages;
     }
   });
   const auto rows = static_cast<Eigen::Index>(energy.size());
-  const auto columns = static_cast<Eigen::Index>(probe->features().size());
+  const auto columns = static_cast<Eigen::Index>(probe.features().size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   run.sample.energy = Eigen::Map<const Eigen::VectorXd>(energy.data(), rows);
   run.sample.features = Eigen::Map<const RowMajor>(features.data(), rows, columns);
@@ -91,7 +97,28 @@ GateRun run_gates(const GateModel& model, double period, const ArrayConfig& smal
   }
   run.leakage = leakages > 0 ? leakage / static_cast<double>(leakages) : sim.leakage();
   run.settled = settled * model.tick();
-  if (!job.idle) {
+  return run;
+}
+
+GateRun run_unit(const GateModel& model, double period, const MachineConfig& machine,
+                 const std::string& unit, const UnitJob& job) {
+  const auto probe = make_unit(unit, machine);
+  return run_gates(model, period, *probe, job.label,
+                   [&](const std::function<void()>& cycle) { probe->run(job, cycle); });
+}
+
+GateRun run_gates(const GateModel& model, double period, const ArrayConfig& small,
+                  const std::string& probe_name, const ActivityJob& job) {
+  ArrayCore core(small);
+  const auto probe = make_probe(probe_name, small, core);
+  GateRun run =
+      run_gates(model, period, *probe, job.label(), [&](const std::function<void()>& cycle) {
+        run_activity(small, core, job, [&](const ArrayStep& coming) {
+          probe->observe(coming);
+          cycle();
+        });
+      });
+  if (!job.idle && probe_name == "pe") {
     run.macs = static_cast<double>(activity_macs(small, job));
   }
   return run;

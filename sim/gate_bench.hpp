@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "model/gates/event_model.hpp"
 #include "model/gates/gate_sim.hpp"
 #include "sim/gate_stimuli.hpp"
 #include "sim/module_probe.hpp"
+#include "sim/unit_probe.hpp"
 
 namespace bitcycle {
 
@@ -27,7 +29,16 @@ struct GateRun {
 /// Cycles from reset that are run and compared but not measured.
 constexpr std::uint64_t kGateWarmUp = 16;
 
-/// Runs `job` on the array `small` (small_array) with the module `probe` replaced by its gates.
+/// Runs the gates of `probe`: `drive` calls its argument once a cycle, when the probe is set.
+GateRun run_gates(const GateModel& model, double period, const ModuleProbe& probe,
+                  const std::string& label,
+                  const std::function<void(const std::function<void()>&)>& drive);
+
+/// Runs `job` on a unit of the machine.
+GateRun run_unit(const GateModel& model, double period, const MachineConfig& machine,
+                 const std::string& unit, const UnitJob& job);
+
+/// Runs `job` on the array `small` (probe_array) with the module `probe` replaced by its gates.
 GateRun run_gates(const GateModel& model, double period, const ArrayConfig& small,
                   const std::string& probe, const ActivityJob& job);
 

@@ -117,25 +117,42 @@ OperandData operand_data_from_name(const std::string& name) {
   throw input_error("", 0, "data", "'" + name + "'" + suggestion(name, known), join(known));
 }
 
+namespace {
+
+CodeMatrix codes(OperandData data, std::uint64_t rows, std::uint64_t k, Precision p, bool rectified,
+                 Draw draw) {
+  CodeMatrix out(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(k));
+  for (Eigen::Index r = 0; r < out.rows(); ++r) {
+    for (Eigen::Index c = 0; c < out.cols(); ++c) {
+      out(r, c) = static_cast<CodeMatrix::Scalar>(code(data, p, rectified, draw));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 Operands make_data(OperandData data, std::uint64_t m, std::uint64_t n, std::uint64_t k,
                    Precision pa, Precision pw, std::uint64_t seed) {
-  const auto matrix = [&](std::uint64_t rows, Precision p, bool is_a) {
-    CodeMatrix out(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(k));
-    Draw draw(seed, is_a ? 0 : 1);
-    for (Eigen::Index r = 0; r < out.rows(); ++r) {
-      for (Eigen::Index c = 0; c < out.cols(); ++c) {
-        out(r, c) = static_cast<CodeMatrix::Scalar>(code(data, p, is_a, draw));
-      }
-    }
-    return out;
-  };
-  return {matrix(m, pa, true), matrix(n, pw, false)};
+  return {codes(data, m, k, pa, true, Draw(seed, 0)), codes(data, n, k, pw, false, Draw(seed, 1))};
+}
+
+CodeMatrix make_codes(OperandData data, std::uint64_t rows, std::uint64_t k, Precision precision,
+                      std::uint64_t seed, std::uint64_t tensor) {
+  return codes(data, rows, k, precision, true, Draw(seed, tensor));
 }
 
 std::string ActivityJob::label() const {
   if (idle) return "idle";
-  return fmt::format("{}x{} {}{} {}", a.bits, w.bits, a.is_signed ? 's' : 'u',
-                     w.is_signed ? 's' : 'u', operand_data_name(data));
+  std::string text = fmt::format("{}x{} {}{} {}", a.bits, w.bits, a.is_signed ? 's' : 'u',
+                                 w.is_signed ? 's' : 'u', operand_data_name(data));
+  if (w_data) text += "*" + operand_data_name(*w_data);
+  if (lanes < 8) text += fmt::format(" {}/8 lanes", lanes);
+  if (chunks > 0) text += fmt::format(" k{}", chunks);
+  if (rows > 0) text += fmt::format(" m{}", rows);
+  if (cols > 0) text += fmt::format(" n{}", cols);
+  if (stall > 0) text += fmt::format(" stall {}", stall);
+  return text;
 }
 
 ArrayConfig small_array(const ArrayConfig& config) {
@@ -166,9 +183,18 @@ Descriptor descriptor_of(const ArrayConfig& array, const ActivityJob& job) {
   d.gemm.k = static_cast<std::uint64_t>(array.kl);
   d.a = job.a;
   d.w = job.w;
-  // Chunks enough for the cycles wanted.
   const std::uint64_t cc = gemm_timing(array, d).cc;
-  d.gemm.k *= std::max<std::uint64_t>(1, job.cycles / (2 * cc));
+  if (job.chunks == 0) {
+    // Chunks enough for the cycles wanted.
+    d.gemm.k *= std::max<std::uint64_t>(1, job.cycles / (2 * cc));
+  } else {
+    // Tiles enough; the last chunk is not full.
+    d.gemm.k = d.gemm.k * job.chunks - static_cast<std::uint64_t>(array.kl / 4);
+    const std::uint64_t tile = std::max<std::uint64_t>(cc * job.chunks, gemm_timing(array, d).dr);
+    d.gemm.m = static_cast<std::uint64_t>(array.tm) * std::max<std::uint64_t>(2, job.cycles / tile);
+  }
+  if (job.rows > 0) d.gemm.m -= static_cast<std::uint64_t>(array.tm - std::min(job.rows, array.tm));
+  if (job.cols > 0) d.gemm.n = static_cast<std::uint64_t>(std::min(job.cols, array.tn));
   return d;
 }
 
@@ -179,28 +205,41 @@ std::uint64_t activity_macs(const ArrayConfig& array, const ActivityJob& job) {
 }
 
 void run_activity(const ArrayConfig& array, ArrayCore& core, const ActivityJob& job,
-                  const std::function<void()>& seen) {
+                  const std::function<void(const ArrayStep&)>& seen) {
+  static const ArrayStep nothing;
   core.reset();
-  seen();
   if (job.idle) {
-    static const ArrayStep nothing;
+    seen(nothing);
     for (std::uint64_t i = 0; i < job.cycles; ++i) {
       core.step(nothing);
-      seen();
+      seen(nothing);
     }
     return;
   }
   GemmJob gemm;
   gemm.descriptor = descriptor_of(array, job);
+  gemm.stalls.a = gemm.stalls.w = job.stall;
   const Gemm& shape = gemm.descriptor.gemm;
-  gemm.operands = make_data(job.data, shape.m, shape.n, shape.k, job.a, job.w, job.seed);
+  if (job.w_data) {
+    gemm.operands = {make_codes(job.data, shape.m, shape.k, job.a, job.seed, 0),
+                     make_codes(*job.w_data, shape.n, shape.k, job.w, job.seed, 1)};
+  } else {
+    gemm.operands = make_data(job.data, shape.m, shape.n, shape.k, job.a, job.w, job.seed);
+  }
+  if (job.lanes < 8) {
+    for (Eigen::Index k = 0; k < gemm.operands.a.cols(); ++k) {
+      if (k % array.kl * 8 < static_cast<Eigen::Index>(array.kl) * job.lanes) continue;
+      gemm.operands.a.col(k).setZero();
+      gemm.operands.w.col(k).setZero();
+    }
+  }
   OneJob source(std::move(gemm));
   Stimulus stimulus(array, source, job.seed);
   for (;;) {
     const ArrayStep& step = stimulus.next(core.ports());
+    seen(stimulus.done() ? nothing : step);
     if (stimulus.done()) return;
     core.step(step);
-    seen();
   }
 }
 

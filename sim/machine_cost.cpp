@@ -79,6 +79,9 @@ void for_each_count(Gemm& g, Visit&& visit) {
     visit(e.wait_in);
     visit(e.wait_out);
   }
+  for (auto& c : g.chunks) {
+    for (auto* n : {&c.pe, &c.first, &c.second, &c.tile, &c.results, &c.cycles}) visit(*n);
+  }
 }
 
 }  // namespace
@@ -193,10 +196,6 @@ bool needs_mask(const Layer& layer, GemmKind kind) {
   return padded;
 }
 
-namespace {
-
-// The masked product of a convolution: ones of one bit in place of the image (one image is enough
-// for Y and dX, one channel for dW).
 void make_mask(LayerJob& job) {
   ConvJob& j = job.conv;
   if (j.pass == ConvPass::kDw) {
@@ -211,8 +210,6 @@ void make_mask(LayerJob& job) {
   job.repeats = 1;
   job.key = key_of(j, 1);
 }
-
-}  // namespace
 
 MachineCost::MachineCost(const MachineCostOptions& options) : options_(options) {
   options_.machine.validate();
@@ -323,6 +320,9 @@ MachineGemm MachineCost::run_plan(const Plan& plan, const PlanTimes& time) const
   out.execs = cost.execs;
   out.fetches = cost.fetches;
   out.stores = cost.stores;
+  out.chunks[plan.mapping().exchange ? 1 : 0] = {cost.pe_chunks,     cost.first_chunks,
+                                                 cost.second_chunks, cost.tile_chunks,
+                                                 cost.results,       out.array_cycles};
   return out;
 }
 

@@ -35,6 +35,11 @@ struct MachineCostOptions {
   OutputForm results = OutputForm::kRaw32;
 };
 
+/// Chunks that the array works on, as in PlanCost: what its events and energy follow from.
+struct ChunkCounts {
+  std::uint64_t pe = 0, first = 0, second = 0, tile = 0, results = 0, cycles = 0;
+};
+
 /// One GEMM of a layer, or all heads, groups and steps of it, on the machine. Cycles of the engines
 /// add up to `cycles` each.
 struct MachineGemm {
@@ -61,7 +66,8 @@ struct MachineGemm {
   std::uint64_t l1_bits = 0;                          ///< written into operand buffers
   std::uint64_t macs_useful = 0, macs_issued = 0, macs_padded = 0;
   std::uint64_t execs = 0, fetches = 0, stores = 0;
-  double host_bytes = 0;  ///< explicit expansion, or col2im: vector work
+  std::array<ChunkCounts, 2> chunks;  ///< [1]: of plans whose operands change places
+  double host_bytes = 0;              ///< explicit expansion, or col2im: vector work
   double host_ops = 0;
   std::string mapping;  ///< as Mapping's text
   bool expanded = false;
@@ -124,5 +130,9 @@ CompileOptions compile_options(const MachineCostOptions& options);
 
 /// Whether the zero-point terms of a layer's GEMM need a masked product.
 bool needs_mask(const Layer& layer, GemmKind kind);
+
+/// Turns a convolution's job into its masked product: ones of one bit in place of the image (one
+/// image is enough for Y and dX, one channel for dW).
+void make_mask(LayerJob& job);
 
 }  // namespace bitcycle

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "golden/error.hpp"
 #include "model/formula.hpp"
 #include "sim/cli.hpp"
+#include "sim/energy_report.hpp"
 #include "sim/table.hpp"
 
 namespace bitcycle {
@@ -82,12 +84,7 @@ Scale scale_of(double largest) {
   return largest < 1e6 ? Scale{1e3, "k"} : largest < 1e10 ? Scale{1e6, "M"} : Scale{1e9, "G"};
 }
 
-// Head and tail of a long name, so that rows fit a terminal; CSV and JSON have it whole.
-std::string short_name(const std::string& name) {
-  constexpr std::size_t kMost = 30, kTail = 16;
-  if (name.size() <= kMost) return name;
-  return name.substr(0, kMost - kTail - 2) + ".." + name.substr(name.size() - kTail);
-}
+constexpr std::size_t kName = 26;  // so that rows fit a terminal; CSV and JSON have names whole
 
 double kib(int beats, int dw) { return static_cast<double>(beats) * dw / 8192; }
 
@@ -135,17 +132,126 @@ std::vector<std::string> assumptions(const RunResult& r) {
   if (r.request.dram) {
     out.emplace_back(
         "Cycles on a DRAM have no closed form: the table is the lower bound (every access hits, "
-        "writes leave at the bus's rate even above the DRAM's peak), the upper bound is below it.");
+        "reads and writes share the channels, refresh; waiting for a channel counts as wait for "
+        "fetch), the upper bound is below it.");
   } else {
     out.emplace_back("Cycles are exact on this memory: RTL, model and formula agree.");
   }
-  if (r.simulated) {
-    out.emplace_back(
-        "Simulated products run as one plan each; where the table's product is expanded by the "
-        "host "
-        "or cut into several plans, their cycles differ, and are compared with the formula's of "
-        "the "
-        "plan that ran.");
+  return out;
+}
+
+std::string literature_text(const RunEnergy& e) {
+  const EnergyBreakdown& b = e.literature;
+  TextTable table;
+  table.add_column(fmt::format("energy ({}, {}, {})", e.table.label, e.table.node, e.table.voltage),
+                   TextTable::Align::kLeft);
+  table.add_column("J");
+  table.add_column("%");
+  const auto row = [&](const char* name, double joules) {
+    table.add_row({name, si_text(joules, "J"), percent(joules / b.total())});
+  };
+  row("digit products", b.digit_products);
+  row("AC adds", b.ac_adds);
+  row("ACC adds", b.acc_adds);
+  row("chunk registers", b.chunk_registers);
+  row("buffer reads", b.buffer_reads);
+  row("buffer writes", b.buffer_writes);
+  row("DRAM", b.dram);
+  table.add_separator();
+  row("GEMMs", b.total());
+  return table.render() +
+         wrap_text(fmt::format("x{:g} either way; no clock, leakage, control or vector work{}",
+                               e.table.uncertainty_factor, e.note.empty() ? "" : "; " + e.note),
+                   110, 0) +
+         "\n";
+}
+
+std::string energy_text(const RunResult& r) {
+  const RunEnergy& e = r.energy;
+  if (e.level == EnergyLevel::kOff) return "";
+  if (!e.model) return "\n" + literature_text(e);
+  std::string out = "\n" + energy_table(*e.model, e.parts, e.seconds);
+  out += wrap_text("by cause: " + terms_text(e.model->book().band(e.parts)), 110, 0) + "\n";
+  const auto left_out = not_covered(*e.model);
+  if (!left_out.empty()) out += wrap_text("not covered: " + join(left_out), 110, 0) + "\n";
+  if (e.gates) out += "\n" + gate_check_text(*e.gates);
+  return out;
+}
+
+std::string measured_text(const MeasuredEnergy& m) {
+  if (m.sampled == 0) return "";
+  std::string out =
+      fmt::format("  activity measured in {} of {} cycles: PEs {} +- {:.1f} % (sampling)",
+                  m.sampled, m.cycles, si_text(m.joules, "J"), 100.0 * m.error);
+  if (m.predicted > 0) {
+    out += fmt::format("; the stated statistics say {}, {:+.1f} %", si_text(m.predicted, "J"),
+                       100.0 * (m.predicted / m.joules - 1.0));
+  }
+  return out + "\n";
+}
+
+std::vector<std::string> energy_lines(const RunResult& r) {
+  std::vector<std::string> out;
+  if (!r.energy.model) return out;
+  for (const Assumption& a : energy_assumptions(*r.energy.model, r.request.clock_hz)) {
+    out.push_back(a.key + ": " + a.value + (a.text.empty() ? "" : " (" + a.text + ")"));
+  }
+  return out;
+}
+
+nlohmann::ordered_json energy_json(const RunResult& r) {
+  using nlohmann::ordered_json;
+  const RunEnergy& e = r.energy;
+  ordered_json out;
+  out["level"] = to_string(e.level);
+  if (!e.note.empty()) out["note"] = e.note;
+  if (e.model) {
+    const double joules = total(e.parts);
+    out["total_j"] = joules;
+    out["seconds"] = e.seconds;
+    out["power_w"] = joules / e.seconds;
+    out["breakdown_j"] = energy_parts_json(e.parts);
+    const RelativeBand band = e.model->book().band(e.parts);
+    out["band"] = {{"low", band.low}, {"high", band.high}};
+    for (const auto& [name, b] : band.by_term) {
+      out["band"]["by_term"][name] = {{"low", b.first}, {"high", b.second}};
+    }
+    out["gemms_j"] = e.gemms;
+    out["vector_j"] = e.vector;
+    out["counts"] = energy_counts_json(*e.model, e.counts);
+    out["model"] = energy_model_json(*e.model, r.request.clock_hz);
+  } else if (e.level == EnergyLevel::kLiterature) {
+    const EnergyBreakdown& b = e.literature;
+    out["source"] = e.table.name;
+    out["factor"] = e.table.uncertainty_factor;
+    out["total_j"] = b.total();
+    out["breakdown_j"] = {{"digit_products", b.digit_products},
+                          {"ac_adds", b.ac_adds},
+                          {"acc_adds", b.acc_adds},
+                          {"chunk_registers", b.chunk_registers},
+                          {"buffer_reads", b.buffer_reads},
+                          {"buffer_writes", b.buffer_writes},
+                          {"dram", b.dram}};
+    out["gemms_j"] = e.gemms;
+  }
+  if (e.gates) {
+    out["gates"] = {{"error", e.gates->error}, {"share", e.gates->share}};
+    for (const GateCheckRow& row : e.gates->rows) {
+      out["gates"]["rows"].push_back({{"a_bits", row.key.a.bits},
+                                      {"w_bits", row.key.w.bits},
+                                      {"gates_j", row.gates},
+                                      {"model_j", row.model},
+                                      {"sampling", row.sampling},
+                                      {"share", row.share}});
+    }
+  }
+  if (r.simulated && r.simulated->measured && r.simulated->measured->sampled > 0) {
+    const MeasuredEnergy& m = *r.simulated->measured;
+    out["measured"] = {{"cycles", m.cycles},
+                       {"sampled_cycles", m.sampled},
+                       {"pe_j", m.joules},
+                       {"sampling_error", m.error},
+                       {"predicted_j", m.predicted}};
   }
   return out;
 }
@@ -182,7 +288,7 @@ std::string run_text(const RunResult& r) {
   table.add_column(fmt::format("written\n{}bit", moved.prefix));
   table.add_column("MAC per\nbyte");
   table.add_column("of\nroof %");
-  table.add_column("bound", TextTable::Align::kLeft);
+  table.add_column("roofline", TextTable::Align::kLeft);
   table.add_column("lanes\nuseful %");
   // Fewer digits after the point where there are many before it.
   const int digits = static_cast<double>(most) < 100 * moved.divisor ? 3 : 1;
@@ -192,16 +298,16 @@ std::string run_text(const RunResult& r) {
   std::size_t last = ~std::size_t{0};
   for (const MachineGemm& g : r.iteration.gemms) {
     const Roofline roof = roofline(g, q.options);
-    table.add_row({g.layer != last ? short_name(q.network.layers[g.layer].name) : "", kind_text(g),
-                   fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
-                   percent(share(g.cycles, r.iteration.gemm_cycles)),
-                   percent(share(g.steady, g.cycles)),
-                   percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
-                   percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
-                   percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
-                   moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
-                   percent(roof.roof == 0 ? 0 : roof.attained / roof.roof), roof.bound,
-                   percent(share(g.macs_useful, g.macs_padded))});
+    table.add_row(
+        {g.layer != last ? short_text(q.network.layers[g.layer].name, kName) : "", kind_text(g),
+         fmt::format("{}x{}", g.first.bits, g.second.bits), std::to_string(g.cycles),
+         percent(share(g.cycles, r.iteration.gemm_cycles)), percent(share(g.steady, g.cycles)),
+         percent(share(g.array_cycles - g.steady + g.set_up, g.cycles)),
+         percent(share(g.wait_fetch, g.cycles)), percent(share(g.wait_store, g.cycles)),
+         percent(share(g.lead, g.cycles)), moved_text(g.first_bits + g.second_bits),
+         moved_text(g.result_bits), fmt::format("{:.1f}", roof.intensity),
+         percent(roof.roof == 0 ? 0 : roof.attained / roof.roof),
+         fmt::format("{} bound", roof.bound), percent(share(g.macs_useful, g.macs_padded))});
     last = g.layer;
   }
   out += table.render();
@@ -244,6 +350,9 @@ std::string run_text(const RunResult& r) {
     row(all);
     out += "\n" + vector.render();
   }
+  if (!r.warning.empty()) out += "\n" + wrap_text("warning: " + r.warning, 110, 2) + "\n";
+
+  out += energy_text(r);
 
   if (!q.layer.empty()) {
     out += "\n";
@@ -256,15 +365,17 @@ std::string run_text(const RunResult& r) {
   if (r.simulated) {
     const SimulatedRun& s = *r.simulated;
     out += fmt::format(
-        "\n{}: {} products, {}\n  {} cycles simulated in {}; results wrong in {} products; cycles, "
-        "counters or traffic unlike the formula's in {}\n",
+        "\n{}: {} products, {}\n  {} cycles simulated in {}, {} in the table; results wrong in {} "
+        "products; cycles, counters or traffic unlike the formula's in {}\n",
         s.engine == "rtl" ? "RTL and model in lockstep" : "model under SystemC", s.products.size(),
-        s.values, s.cycles, duration_text(s.seconds), s.wrong, s.inexact);
+        s.values, s.cycles, duration_text(s.seconds), s.table_cycles, s.wrong, s.inexact);
+    if (s.measured) out += measured_text(*s.measured);
     if (!s.mismatch.empty()) out += "  first difference of RTL and model: " + s.mismatch + "\n";
     out += s.pass() ? "  PASS\n" : "  FAIL\n";
   }
   out += "\n";
   for (const std::string& line : assumptions(r)) out += wrap_text("- " + line, 110, 2) + "\n";
+  for (const std::string& line : energy_lines(r)) out += wrap_text("- " + line, 110, 2) + "\n";
   return out;
 }
 
@@ -289,7 +400,8 @@ std::string run_csv(const RunResult& r) {
       "fetch_idle,fetch_run,fetch_wait_in,fetch_wait_out,exec_idle,exec_run,exec_wait_in,"
       "exec_wait_out,store_idle,store_run,store_wait_in,store_wait_out,first_bits,second_bits,"
       "result_bits,first_unique_bits,second_unique_bits,l1_bits,psum_written,psum_read,macs_useful,"
-      "macs_issued,macs_padded,execs,fetches,stores,vector_bytes,vector_ops\n";
+      "macs_issued,macs_padded,execs,fetches,stores,vector_bytes,vector_ops,energy_j\n";
+  std::size_t number = 0;
   for (const MachineGemm& g : r.iteration.gemms) {
     out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}",
                        csv_cell(r.request.network.layers[g.layer].name), kind_text(g), g.first.bits,
@@ -298,13 +410,16 @@ std::string run_csv(const RunResult& r) {
     for (const EngineCycles& e : g.engines) {
       out += fmt::format(",{},{},{},{}", e.idle, e.run, e.wait_in, e.wait_out);
     }
-    out += fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f}\n", g.first_bits,
-                       g.second_bits, g.result_bits, g.first_unique, g.second_unique, g.l1_bits,
-                       g.psum_written, g.psum_read, g.macs_useful, g.macs_issued, g.macs_padded,
-                       g.execs, g.fetches, g.stores, g.host_bytes, g.host_ops);
+    out += fmt::format(
+        ",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{}\n", g.first_bits,
+        g.second_bits, g.result_bits, g.first_unique, g.second_unique, g.l1_bits, g.psum_written,
+        g.psum_read, g.macs_useful, g.macs_issued, g.macs_padded, g.execs, g.fetches, g.stores,
+        g.host_bytes, g.host_ops,
+        number < r.energy.gemms.size() ? fmt::format("{:.9g}", r.energy.gemms[number]) : "");
+    ++number;
   }
   for (const VectorWork& w : r.iteration.vector) {
-    out += fmt::format("{},vector,,,{:.0f}{},{:.0f},{:.0f}\n", w.kind, w.cycles,
+    out += fmt::format("{},vector,,,{:.0f}{},{:.0f},{:.0f},\n", w.kind, w.cycles,
                        std::string(32, ','), w.bytes, w.ops);
   }
   return out;
@@ -358,12 +473,20 @@ std::string run_json(const RunResult& r) {
   }
   if (r.simulated) {
     const SimulatedRun& s = *r.simulated;
-    out["simulated"] = {{"engine", s.engine},     {"values", s.values},
-                        {"cycles", s.cycles},     {"products", s.products.size()},
-                        {"wrong", s.wrong},       {"inexact", s.inexact},
-                        {"mismatch", s.mismatch}, {"pass", s.pass()}};
+    out["simulated"] = {{"engine", s.engine},
+                        {"values", s.values},
+                        {"cycles", s.cycles},
+                        {"table_cycles", s.table_cycles},
+                        {"products", s.products.size()},
+                        {"wrong", s.wrong},
+                        {"inexact", s.inexact},
+                        {"mismatch", s.mismatch},
+                        {"pass", s.pass()}};
   }
+  if (!r.warning.empty()) out["warning"] = r.warning;
+  out["energy"] = energy_json(r);
   for (const std::string& line : assumptions(r)) out["assumptions"].push_back(line);
+  for (const std::string& line : energy_lines(r)) out["assumptions"].push_back(line);
   return out.dump(2) + "\n";
 }
 

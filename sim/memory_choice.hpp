@@ -6,6 +6,7 @@
 
 #include "model/machine/dram_timer.hpp"
 #include "model/machine/memory_config.hpp"
+#include "sim/machine_cost.hpp"
 
 namespace bitcycle {
 
@@ -22,6 +23,10 @@ struct MemoryView {
 /// clock that a DRAM's nanoseconds cannot be counted in.
 MemoryView view_memory(const MemoryConfig& memory, int dw, double clock_hz,
                        const std::string& clock_field);
+
+/// On a DRAM reads and writes share the channels, of which the lower timing knows nothing: a GEMM
+/// takes no less than its data does there. What that adds counts as wait for fetch.
+void share_channels(MachineGemm& gemm, const DramTimingBounds& dram);
 
 /// Bytes that the memory delivers per cycle over a bus of `dw` bits.
 double bytes_per_cycle(const MemoryTiming& timing, int dw);

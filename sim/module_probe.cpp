@@ -1,5 +1,6 @@
 #include "sim/module_probe.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace bitcycle {
@@ -34,6 +35,31 @@ void ModuleProbe::add_feature(const std::string& name, const std::string& descri
   feature_names_.push_back(name);
   feature_descriptions_.push_back(description);
   features_.push_back(0.0);
+}
+
+void ModuleProbe::add_features(const std::vector<std::string>& names,
+                               const std::vector<std::string>& descriptions) {
+  for (std::size_t i = 0; i < names.size(); ++i) add_feature(names[i], descriptions[i]);
+}
+
+void ModuleProbe::drive(std::size_t input, const std::uint64_t* words) {
+  auto& value = inputs_[input].value;
+  std::copy_n(words, value.size(), value.begin());
+}
+
+void ModuleProbe::expect(std::size_t output, std::uint64_t value) {
+  outputs_[output].value[0] = value;
+  outputs_[output].known = true;
+}
+
+void ModuleProbe::expect(std::size_t output, const std::uint64_t* words) {
+  auto& value = outputs_[output].value;
+  std::copy_n(words, value.size(), value.begin());
+  // Bits above the port are no part of it.
+  if (const std::size_t rest = outputs_[output].bits % 64; rest != 0) {
+    value.back() &= (std::uint64_t{1} << rest) - 1;
+  }
+  outputs_[output].known = true;
 }
 
 int ModuleProbe::changed(std::size_t input) {

@@ -52,13 +52,21 @@ class ModuleProbe {
   const std::vector<std::string>& feature_descriptions() const { return feature_descriptions_; }
   const std::vector<double>& features() const { return features_; }
 
-  /// Reads pins, expected outputs and features of the cycle that the last edge has begun.
-  virtual void observe() = 0;
+  /// Reads pins, expected outputs and features of the cycle that the last edge has begun. `coming`:
+  /// inputs of the next edge.
+  virtual void observe(const ArrayStep& coming) = 0;
 
  protected:
   std::size_t add_input(const std::string& name, std::size_t bits);
   std::size_t add_output(const std::string& name, std::size_t bits);
   void add_feature(const std::string& name, const std::string& description);
+  void add_features(const std::vector<std::string>& names,
+                    const std::vector<std::string>& descriptions);
+  /// A value of up to 64 bits on an input; a known one on an output.
+  void drive(std::size_t input, std::uint64_t value) { inputs_[input].value[0] = value; }
+  void drive(std::size_t input, const std::uint64_t* words);
+  void expect(std::size_t output, std::uint64_t value);
+  void expect(std::size_t output, const std::uint64_t* words);
   /// Changed bits of an input since the cycle before (call once a cycle for each).
   int changed(std::size_t input);
 
@@ -71,11 +79,16 @@ class ModuleProbe {
   std::vector<double> features_;
 };
 
-/// Modules that can be characterised: "pe", "acc", "chunk-a", "chunk-w".
+/// Modules of the array that can be characterised: those of array_modules().
 const std::vector<std::string>& probe_names();
 
+/// The array in which an instance of module `name` of `config` is observed: a small one where the
+/// module does not depend on the number of rows and columns.
+ArrayConfig probe_array(const std::string& name, const ArrayConfig& config);
+
 /// A probe of module `name` of `core`, an array with the parameters `array`; one instance of it,
-/// off the edge. Both must outlive it. Throws InputError with a suggestion for an unknown name.
+/// off the edge; or "whole", the array's own ports. Both must outlive it. Throws InputError with a
+/// suggestion for an unknown name.
 std::unique_ptr<ModuleProbe> make_probe(const std::string& name, const ArrayConfig& array,
                                         ArrayCore& core);
 

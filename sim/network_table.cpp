@@ -56,6 +56,17 @@ std::string gemms_text(const LayerRow& row, GemmKind kind) {
   return out;
 }
 
+// So that a row fits a terminal; CSV and JSON have all of it.
+constexpr std::size_t kName = 26, kGemms = 22;
+
+// Phases that do not fit are left out.
+std::string gemms_cell(const LayerRow& row, GemmKind kind) {
+  std::string text = gemms_text(row, kind);
+  if (text.size() <= kGemms) return text;
+  const auto cut = text.find_last_of(";+", kGemms - 3);
+  return text.substr(0, cut == std::string::npos ? kGemms - 3 : cut) + " ..";
+}
+
 const char* width_text(Width width) { return width == Width::kForward ? "b" : "g"; }
 
 // Quotes what a comma or quote would break.
@@ -169,9 +180,9 @@ std::string network_text(const NetworkView& view, const NetworkTable& table) {
   text.add_column(fmt::format("input kept\nbytes at {} b", view.bits));
   for (const LayerRow& row : table.rows) {
     const Layer& layer = network.layers[row.layer];
-    text.add_row({layer.name, kind_text(layer), shape_text(layer),
-                  layer.quantised ? "quantised" : "FP32", gemms_text(row, GemmKind::kForward),
-                  gemms_text(row, GemmKind::kDx), gemms_text(row, GemmKind::kDw),
+    text.add_row({short_text(layer.name, kName), kind_text(layer), shape_text(layer),
+                  layer.quantised ? "quantised" : "FP32", gemms_cell(row, GemmKind::kForward),
+                  gemms_cell(row, GemmKind::kDx), gemms_cell(row, GemmKind::kDw),
                   fmt::format("{}", row.macs_per_sample), fmt::format("{}", row.parameters),
                   fmt::format("{}", row.activation_bytes)});
   }
@@ -271,6 +282,10 @@ std::string network_json(const NetworkView& view, const NetworkTable& table) {
     entry["elements_in"] = op.elements_in;
     entry["elements_out"] = op.elements_out;
     entry["indices"] = op.indices;
+    if (op.backward_in && op.backward_out) {
+      entry["backward_in"] = *op.backward_in;
+      entry["backward_out"] = *op.backward_out;
+    }
     entry["parameters"] = op.parameters;
     entry["forward_ops"] = op.forward_ops;
     entry["backward_ops"] = op.backward_ops;

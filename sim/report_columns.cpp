@@ -44,6 +44,10 @@ constexpr Format kFormats[] = {
     {"seconds", "time", Style::kSeconds},
     {"energy_j", "energy", Style::kJoule},
     {"energy_relative", "energy\nrel.", Style::kFixed4},
+    {"energy_relative_band", "\n+-", Style::kFixed4},
+    {"energy_relative_lo", "energy rel.\nat least", Style::kFixed4},
+    {"energy_relative_hi", "energy rel.\nat most", Style::kFixed4},
+    {"energy_seconds", "energy's\ntime", Style::kSeconds},
     {"energy_array_relative", "array\nrel.", Style::kFixed4},
     {"energy_array_j", "of it\narray", Style::kJoule},
     {"energy_buffers_j", "of it\nbuffers", Style::kJoule},
@@ -55,6 +59,18 @@ constexpr Format kFormats[] = {
     {"energy_breakdown_j.buffer_reads", "buffer\nreads", Style::kJoule},
     {"energy_breakdown_j.buffer_writes", "buffer\nwrites", Style::kJoule},
     {"energy_breakdown_j.dram", "DRAM", Style::kJoule},
+    {"energy_breakdown_j.pe", "PEs", Style::kJoule},
+    {"energy_breakdown_j.accumulators", "accumu-\nlators", Style::kJoule},
+    {"energy_breakdown_j.control", "control", Style::kJoule},
+    {"energy_breakdown_j.idle_clock", "idle\nclock", Style::kJoule},
+    {"energy_breakdown_j.operand_buffers", "operand\nbuffers", Style::kJoule},
+    {"energy_breakdown_j.partial_sums", "partial\nsums", Style::kJoule},
+    {"energy_breakdown_j.output_buffer", "output\nbuffer", Style::kJoule},
+    {"energy_breakdown_j.result_unit", "result\nunit", Style::kJoule},
+    {"energy_breakdown_j.dma", "DMA", Style::kJoule},
+    {"energy_breakdown_j.wires", "wires", Style::kJoule},
+    {"energy_breakdown_j.vector_work", "vector\nwork", Style::kJoule},
+    {"energy_breakdown_j.leakage", "leakage", Style::kJoule},
     {"energy_lo_j", "energy\nat least", Style::kJoule},
     {"energy_hi_j", "energy\nat most", Style::kJoule},
     {"edp_js", "energy x\ntime J s", Style::kCount},
@@ -134,12 +150,20 @@ void collect_keys(const std::string& prefix, const Json& value, std::vector<std:
   }
 }
 
-std::vector<std::string> known_columns(bool with_metric, const std::string& memory) {
+// A row of the result's kind, for its keys.
+CompareRow sample_row(const CompareResult& result) {
+  for (const CompareRow& row : result.rows) return row;
+  return {};
+}
+
+// Before there is a result any breakdown may be named.
+std::vector<std::string> known_columns(bool with_metric, const std::string& memory,
+                                       const CompareRow& row) {
   CompareResult result;
   result.memory = memory;
   if (with_metric) result.metric_name = "metric";
   std::vector<std::string> out;
-  collect_keys("", row_json(CompareRow{}, result), out);
+  collect_keys("", row_json(row, result), out);
   return out;
 }
 
@@ -195,6 +219,19 @@ std::vector<std::string> default_columns(const CompareResult& result) {
                                   "lane_utilisation",
                                   "bitop_efficiency",
                                   "precision_switches"};
+  const bool gates = result.energy_level != "literature" && result.energy_level != "off";
+  const auto without_energy = [&] {
+    if (result.energy_level != "off") return;
+    out.erase(std::remove_if(out.begin(), out.end(),
+                             [](const std::string& c) { return c.rfind("energy", 0) == 0; }),
+              out.end());
+  };
+  if (gates && result.memory.empty()) {
+    out.insert(std::find(out.begin(), out.end(), "energy_relative") + 1, "energy_relative_band");
+    for (const char* key : {"energy_array_j", "energy_buffers_j"}) {
+      out.erase(std::find(out.begin(), out.end(), key));
+    }
+  }
   if (!result.memory.empty()) {  // energy is that of the array, one column of it is enough
     out = {"schedule",
            "mean_bits",
@@ -211,9 +248,12 @@ std::vector<std::string> default_columns(const CompareResult& result) {
            "machine.dram_written_tbit",
            "energy_relative"};
     if (result.memory_is_dram) out.insert(out.begin() + 7, "machine.cycles_upper");
+    if (gates) out.insert(out.end(), {"energy_relative_band", "energy_j"});
+    without_energy();
     if (!result.metric_name.empty()) out.insert(out.begin() + 1, {"metric", "metric_std"});
     return out;
   }
+  without_energy();
   if (!result.metric_name.empty()) {  // in place of two others, or lines would wrap
     out.insert(out.begin() + 1, {"metric", "metric_std"});
     for (const char* key : {"seconds", "lane_utilisation"}) {
@@ -238,18 +278,30 @@ std::vector<std::string> default_latex_columns(const CompareResult& result) {
     const auto at = std::find(out.begin(), out.end(), "cycles_vs_reference");
     out.insert(at + 1, {"machine.cycles_relative", "machine.vector_share"});
   }
+  if (result.energy_level == "off") {
+    for (const char* key : {"energy_relative", "energy_array_relative"}) {
+      out.erase(std::find(out.begin(), out.end(), key));
+    }
+  } else if (result.energy_level != "literature") {
+    out.insert(std::find(out.begin(), out.end(), "energy_relative") + 1, "energy_relative_band");
+  }
   if (!result.metric_name.empty()) out.insert(out.begin() + 1, {"metric", "metric_std"});
   return out;
 }
 
 void check_columns(const std::vector<std::string>& keys) {
-  check_against(keys, known_columns(true, "any"));
+  std::vector<std::string> known = known_columns(true, "any", {});
+  for (std::size_t p = 0; p < kEnergyParts; ++p) {
+    known.push_back(std::string("energy_breakdown_j.") + key_of(static_cast<EnergyPart>(p)));
+  }
+  check_against(keys, known);
 }
 
 std::vector<ReportColumn> resolve_columns(const std::vector<std::string>& keys,
                                           const CompareResult& result) {
-  const Json sample = row_json(CompareRow{}, result);
-  check_against(keys, known_columns(!result.metric_name.empty(), result.memory));
+  const CompareRow row = sample_row(result);
+  const Json sample = row_json(row, result);
+  check_against(keys, known_columns(!result.metric_name.empty(), result.memory, row));
   std::vector<ReportColumn> out;
   for (const auto& key : keys) {
     const Format* format = format_of(key);

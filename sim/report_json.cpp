@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "sim/cli.hpp"
+#include "sim/energy_report.hpp"
 #include "sim/report.hpp"
 
 namespace bitcycle {
@@ -13,6 +16,13 @@ Json energy_or_null(const CompareRow& row, double joules) {
 }
 
 Json breakdown_json(const CompareRow& row) {
+  if (row.gates) {
+    Json out = energy_parts_json(row.gates->parts);
+    if (!row.energy_shown) {
+      for (auto& part : out) part = nullptr;
+    }
+    return out;
+  }
   const EnergyBreakdown& e = row.energy;
   Json out;
   out["digit_products"] = energy_or_null(row, e.digit_products);
@@ -87,19 +97,35 @@ Json machine_json(const MachineTotals& m) {
 }
 
 void add_energy(Json& out, const CompareRow& row) {
-  const double total = row.energy.total();
+  const double total = row.joules();
+  const bool off = row.energy_level == "off";
+  RelativeBand band{1.0 - 1.0 / row.energy_factor, row.energy_factor - 1.0, {}};
+  std::optional<RelativeBand> ratio;
+  if (row.gates) {
+    const EnergyBook& book = row.gates->model->book();
+    band = book.band(row.gates->parts);
+    ratio = book.ratio_band(row.gates->parts, row.gates->base);
+  }
   out["energy_j"] = energy_or_null(row, total);
-  out["energy_relative"] = row.energy_relative;
-  out["energy_array_relative"] = row.energy_array_relative;
+  out["energy_level"] = row.energy_level;
+  out["energy_relative"] = off ? Json(nullptr) : Json(row.energy_relative);
+  out["energy_relative_lo"] =
+      ratio ? Json(row.energy_relative * (1.0 - ratio->low)) : Json(nullptr);
+  out["energy_relative_hi"] =
+      ratio ? Json(row.energy_relative * (1.0 + ratio->high)) : Json(nullptr);
+  out["energy_relative_band"] =
+      ratio ? Json(row.energy_relative * std::max(ratio->low, ratio->high)) : Json(nullptr);
+  out["energy_array_relative"] = off ? Json(nullptr) : Json(row.energy_array_relative);
   out["energy_breakdown_j"] = breakdown_json(row);
-  out["energy_array_j"] = energy_or_null(row, row.energy.array());
-  out["energy_buffers_j"] = energy_or_null(row, row.energy.buffers());
-  out["energy_dram_j"] = energy_or_null(row, row.energy.dram);
+  out["energy_array_j"] = energy_or_null(row, row.array_joules());
+  out["energy_buffers_j"] = energy_or_null(row, row.buffer_joules());
+  out["energy_dram_j"] = energy_or_null(row, row.dram_joules());
   out["energy_source"] = row.energy_source;
-  out["energy_lo_j"] = energy_or_null(row, total / row.energy_factor);
-  out["energy_hi_j"] = energy_or_null(row, total * row.energy_factor);
-  out["edp_js"] = energy_or_null(row, total * row.seconds);
-  out["avg_power_w"] = energy_or_null(row, total / row.seconds);
+  out["energy_lo_j"] = energy_or_null(row, total * (1.0 - band.low));
+  out["energy_hi_j"] = energy_or_null(row, total * (1.0 + band.high));
+  out["energy_seconds"] = row.energy_seconds;
+  out["edp_js"] = energy_or_null(row, total * row.energy_seconds);
+  out["avg_power_w"] = energy_or_null(row, total / row.energy_seconds);
 }
 
 }  // namespace
@@ -166,7 +192,9 @@ Json row_json(const CompareRow& row, const CompareResult& result) {
     const GemmTotals& g = row.gemms[static_cast<std::size_t>(kind)];
     Json& entry = out["gemms"][to_string(kind)];
     entry["cycles"] = g.cycles;
-    entry["energy_j"] = energy_or_null(row, g.energy.total());
+    const auto kind_at = static_cast<std::size_t>(kind);
+    entry["energy_j"] =
+        energy_or_null(row, row.gates ? row.gates->by_kind[kind_at] : g.energy.total());
     entry["macs_issued"] = g.macs_issued;
     entry["macs_useful"] = g.macs_useful;
   }
@@ -204,8 +232,20 @@ std::string report_json(const CompareResult& result) {
     out["check"]["cycles"] = result.check->cycles;
     out["check"]["text"] = result.check->text;
   }
+  if (!result.gate_check.empty()) out["gate_check"] = result.gate_check;
   out["rows"] = Json::array();
-  for (const auto& row : result.rows) out["rows"].push_back(row_json(row, result));
+  for (const auto& row : result.rows) {
+    Json json = row_json(row, result);
+    if (row.gates) {
+      // What the figures come from: once for each array, and the counts of each row.
+      const EnergyModel& model = *row.gates->model;
+      if (!out.contains("energy") || !out["energy"].contains(row.arch)) {
+        out["energy"][row.arch] = energy_model_json(model, row.clock_hz);
+      }
+      json["energy_counts"] = energy_counts_json(model, row.gates->counts);
+    }
+    out["rows"].push_back(std::move(json));
+  }
   // A name from a file or the command line may hold bytes that are not UTF-8.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim/energy_report.hpp"
 #include "sim/report.hpp"
 #include "sim/table.hpp"
 
@@ -212,7 +213,8 @@ std::string explanation(const CompareResult& result, const CompareBlock& block) 
 std::string assumptions(const CompareResult& result) {
   std::string out = "Assumptions and limits\n";
   for (const auto& a : result.assumptions) {
-    out += wrap_text(fmt::format("- {}: {} ({})", a.key, a.value, a.text), kTextWidth, 2) + "\n";
+    const std::string text = a.text.empty() ? "" : " (" + a.text + ")";
+    out += wrap_text(fmt::format("- {}: {}{}", a.key, a.value, text), kTextWidth, 2) + "\n";
   }
   return out;
 }
@@ -226,13 +228,23 @@ std::string report_text(const CompareResult& result, const std::vector<std::stri
   for (const auto& block : result.blocks) {
     out += block.title + "\n";
     const CompareRow& base = result.rows[block.first_row];
-    out += fmt::format("energy: {}, x{:g} either way; clock {} ({})\n\n", base.energy_source,
-                       base.energy_factor, si_text(base.clock_hz, "Hz"), base.clock_source);
+    const std::string clock =
+        fmt::format("clock {} ({})", si_text(base.clock_hz, "Hz"), base.clock_source);
+    if (result.energy_level == "off") {
+      out += clock + "\n\n";
+    } else if (base.gates) {
+      out += fmt::format("energy: {}; {}\n\n", base.energy_source, clock);
+    } else {
+      out += fmt::format("energy: {}, x{:g} either way; {}\n\n", base.energy_source,
+                         base.energy_factor, clock);
+    }
     out += block_table(result, block, resolved) + "\n";
     out += beside_the_array(result, block);
     if (base.machine) out += machine_parts(result, block);
+    if (base.gates) out += energy_block(result, block);
     if (block.rows > 1) out += explanation(result, block) + "\n";
   }
+  if (!result.gate_check.empty()) out += result.gate_check;
   if (result.check) {
     out += wrap_text(fmt::format("RTL check: {}: {}", result.check->pass ? "PASS" : "FAIL",
                                  result.check->text),

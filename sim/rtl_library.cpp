@@ -34,10 +34,11 @@ std::string source_hash() {
   };
   const fs::path source = source_dir();
   std::vector<fs::path> files = {
-      source / "sim/rtl_plugin.cpp",     source / "sim/rtl_plugin.hpp",
-      source / "sim/machine_plugin.cpp", source / "sim/machine_plugin.hpp",
-      source / "model/array.hpp",        source / "model/machine/machine.hpp",
-      source / "model/machine/axi.hpp",  source / "scripts/verilate-array"};
+      source / "sim/rtl_plugin.cpp",        source / "sim/rtl_plugin.hpp",
+      source / "sim/machine_plugin.cpp",    source / "sim/machine_plugin.hpp",
+      source / "sim/verilated_model.hpp",   source / "model/array.hpp",
+      source / "model/machine/machine.hpp", source / "model/machine/axi.hpp",
+      source / "scripts/verilate-array"};
   for (const auto& entry : fs::directory_iterator(source / "rtl")) {
     if (entry.is_regular_file()) files.push_back(entry.path());
   }

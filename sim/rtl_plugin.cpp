@@ -2,13 +2,11 @@
 // Compiled by scripts/verilate-array into a shared object together with the generated code.
 #include "sim/rtl_plugin.hpp"
 
-#include <verilated.h>
-#include <verilated_syms.h>
-
 #include <cstring>
 #include <memory>
 
 #include "Vbc_array.h"
+#include "sim/verilated_model.hpp"
 #if VM_TRACE
 #include <verilated_fst_c.h>
 #endif
@@ -16,35 +14,16 @@
 namespace bitcycle {
 namespace {
 
-// Verilator spells the index of a generate block "__BRA__3__KET__": back to "[3]".
-std::string plain(std::string name) {
-  for (const auto& [mangled, text] : {std::pair{"__BRA__", "["}, {"__KET__", "]"}}) {
-    for (auto at = name.find(mangled); at != std::string::npos; at = name.find(mangled)) {
-      name.replace(at, std::strlen(mangled), text);
-    }
-  }
-  return name;
-}
-
 class VerilatedArray final : public RtlModel {
  public:
   explicit VerilatedArray(std::uint64_t seed) {
-    context_.debug(0);
-    context_.randReset(2);
-    // Verilator takes a 31-bit seed, and 0 means "pick one".
-    context_.randSeed(static_cast<int>(seed * 0x9E3779B97F4A7C15ULL >> 33U | 1U));
-    context_.fatalOnError(false);
-#if VM_TRACE
-    context_.traceEverOn(true);
-#endif
-    // Scopes register with the THREAD's context, whatever context the model is given.
-    Verilated::threadContextp(&context_);
+    prepare(context_, seed);
     top_ = std::make_unique<Vbc_array>(&context_, "TOP");
     top_->clk_i = 0;
     top_->rst_ni = 1;
     top_->eval();
     reset();
-    find_registers();
+    registers_ = public_registers(context_, {"_q"});
   }
 
   ~VerilatedArray() override {
@@ -163,28 +142,6 @@ class VerilatedArray final : public RtlModel {
     ports_.res_data = &top_->res_data_o;
     ports_.res_sum_a = &top_->res_sum_a_o;
     ports_.res_sum_w = &top_->res_sum_w_o;
-  }
-
-  // The scope table (--vpi) names every register that observe.vlt makes public.
-  void find_registers() {
-    for (const auto& [scope_name, scope] : *context_.scopeNameMap()) {
-      auto* variables = scope->varsp();
-      if (variables == nullptr) continue;
-      std::string path = plain(scope_name);
-      if (path.rfind("TOP.", 0) == 0) path = path.substr(4);
-      for (auto& [name, variable] : *variables) {
-        const std::string text = name;
-        if (text.size() < 2 || text.compare(text.size() - 2, 2, "_q") != 0) continue;
-        RegisterView view;
-        view.name = path + "." + text;
-        view.data = variable.datap();
-        view.count =
-            variable.udims() > 0 ? static_cast<std::size_t>(variable.unpacked().elements()) : 1;
-        view.bits = static_cast<std::size_t>(variable.packed().elements());
-        view.bytes = variable.entSize();
-        registers_.push_back(view);
-      }
-    }
   }
 
   VerilatedContext context_;

@@ -89,6 +89,8 @@ std::string synthesise(const LibertyLibrary& library, const SynthesisRequest& r)
   const double ps = r.delay > 0 ? r.delay * 1e12 : 1e6;
   words.insert(words.end(), {"--delay", fmt::format("{:.0f}", ps)});
   if (r.keep_hierarchy) words.emplace_back("--keep-hierarchy");
+  for (const auto& box : r.blackboxes) words.insert(words.end(), {"--blackbox", box});
+  if (r.flatten_mapped) words.emplace_back("--flatten-mapped");
   for (const auto& file : r.files) words.push_back(file);
   for (const auto& [name, value] : r.parameters) words.push_back(fmt::format("{}={}", name, value));
   const std::string log = r.out_dir + "/synthesise.log";

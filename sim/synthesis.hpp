@@ -15,8 +15,10 @@ struct SynthesisRequest {
   std::vector<std::pair<std::string, int>> parameters;
   std::string rtl_dir;
   std::string out_dir;
-  double delay = 0.0;           ///< s that abc sizes gates for; 0 = as small as possible
-  bool keep_hierarchy = false;  ///< map every module once
+  double delay = 0.0;                   ///< s that abc sizes gates for; 0 = as small as possible
+  bool keep_hierarchy = false;          ///< map every module once
+  std::vector<std::string> blackboxes;  ///< modules that are left out
+  bool flatten_mapped = false;          ///< with keep_hierarchy: flat after mapping
 };
 
 /// Maps the module to the library; returns the path of the JSON netlist in out_dir. Throws

@@ -100,6 +100,12 @@ std::string wrap_text(const std::string& text, std::size_t width, std::size_t in
   return out + line;
 }
 
+std::string short_text(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t tail = (most - 2) / 2;
+  return text.substr(0, most - 2 - tail) + ".." + text.substr(text.size() - tail);
+}
+
 std::string si_text(double value, const std::string& unit) {
   if (value == 0.0) return "0 " + unit;
   constexpr const char* kPrefixes[] = {"a", "f", "p", "n", "u", "m", "", "k",

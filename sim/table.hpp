@@ -37,6 +37,9 @@ class TextTable {
 /// Breaks `text` at blanks so that no line exceeds `width`; later lines get `indent` blanks.
 std::string wrap_text(const std::string& text, std::size_t width, std::size_t indent);
 
+/// Head and tail of a text of more than `most` characters, with ".." between them.
+std::string short_text(const std::string& text, std::size_t most);
+
 /// Four significant digits with an SI prefix: "17.89 T", "15.66 kJ". 0 is "0 J".
 std::string si_text(double value, const std::string& unit);
 

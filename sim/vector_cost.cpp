@@ -1,6 +1,9 @@
 #include "sim/vector_cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "golden/error.hpp"
 
@@ -38,7 +41,7 @@ void quantise(Collector& out, double elements, int bits, bool noise) {
 }
 
 bool is_norm(const std::string& op) {
-  return op == "batch-norm" || op == "layer-norm" || op == "rms-norm";
+  return op == "batch-norm" || op == "layer-norm" || op == "group-norm" || op == "rms-norm";
 }
 
 }  // namespace
@@ -114,15 +117,56 @@ std::vector<VectorWork> vector_work(const Network& network, std::uint64_t batch,
     const double indices = kFloat * static_cast<double>(op.indices) * b;
     // A norm reads its input once for the statistics and once more to apply them.
     const double passes = is_norm(op.op) ? 2 : 1;
-    out.add(op.op, kFloat * (passes * in + made + parameters) + indices,
+    const double read = op.sparse_parameters ? 0 : parameters;
+    out.add(op.op, kFloat * (passes * in + made + read) + indices,
             static_cast<double>(op.forward_ops) * b);
     if (!options.backward) continue;
-    // Gradient of the output and saved input read, gradient of the input written.
-    out.add(op.op, kFloat * (passes * (made + in) + in + parameters) + indices,
+    // Gradient of the output and saved input read, gradient of the input written; or what the
+    // operator says. Gradients of parameters are written (a table's are cleared first).
+    const double moved = op.backward_in && op.backward_out
+                             ? static_cast<double>(*op.backward_in + *op.backward_out) * b
+                             : passes * (made + in) + in;
+    out.add(op.op, kFloat * (moved + parameters) + indices,
             static_cast<double>(op.backward_ops) * b);
     if (op.parameters > 0) out.add("update", 5 * kFloat * parameters, 6 * parameters);
   }
   return out.take();
+}
+
+std::string fp32_warning(const Network& network, std::uint64_t batch, const BitPair& bits,
+                         const VectorOptions& options, double iteration_cycles) {
+  std::vector<std::pair<double, std::string>> costs;
+  double sum = 0;
+  const auto add = [&](const std::string& name, const Network& one) {
+    const double cycles = total(vector_work(one, batch, bits, options)).cycles;
+    costs.emplace_back(cycles, name);
+    sum += cycles;
+  };
+  for (const Layer& layer : network.layers) {
+    if (layer.quantised) continue;
+    Network one;
+    one.layers = {layer};
+    add(layer.name, one);
+  }
+  for (const VectorOp& op : network.vector_ops) {
+    if (!op.sparse_parameters) continue;
+    Network one;
+    one.vector_ops = {op};
+    add(op.name, one);
+  }
+  if (!(iteration_cycles > 0) || sum < 0.5 * iteration_cycles) return "";
+  std::stable_sort(costs.begin(), costs.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string names;
+  constexpr std::size_t kNamed = 3;
+  for (std::size_t i = 0; i < std::min(costs.size(), kNamed); ++i) {
+    names += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", costs[i].second,
+                         100 * costs[i].first / iteration_cycles);
+  }
+  return fmt::format(
+      "FP32 layers and embeddings take {:.0f} % of the iteration on the vector unit ({}{}): the "
+      "schedule's bits change little.",
+      100 * sum / iteration_cycles, names, costs.size() > kNamed ? ", ..." : "");
 }
 
 }  // namespace bitcycle

@@ -48,4 +48,9 @@ double vector_cycles(double bytes, double ops, const VectorUnit& unit);
 
 VectorWork total(const std::vector<VectorWork>& work);
 
+/// One line if layers that stay FP32 and embeddings (with their updates) take half of an
+/// iteration's cycles or more, naming the largest; else "".
+std::string fp32_warning(const Network& network, std::uint64_t batch, const BitPair& bits,
+                         const VectorOptions& options, double iteration_cycles);
+
 }  // namespace bitcycle

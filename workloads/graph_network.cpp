@@ -135,7 +135,9 @@ class Builder {
     op.name = graph_.nodes[i].name + ".gradients";
     op.op = "gradient-sum";
     op.backward_ops = checked_mul(shapes_[i].elements(), readers_[i] - 1, "vector operations");
-    op.rule = "backward one sum per further reader of the tensor";
+    op.backward_in = checked_mul(shapes_[i].elements(), readers_[i], "vector operations");
+    op.backward_out = shapes_[i].elements();
+    op.rule = "backward one sum per further reader of the tensor, all their gradients read";
     network_.vector_ops.push_back(op);
   }
 

@@ -103,6 +103,11 @@ void count(VectorOp& op, std::uint64_t elements, std::uint64_t forward, std::uin
   op.backward_ops = times(elements, backward);
 }
 
+void move_backward(VectorOp& op, std::uint64_t in, std::uint64_t out) {
+  op.backward_in = in;
+  op.backward_out = out;
+}
+
 void pool(const Node& node, VectorOp& op, const Shape& in) {
   const bool whole = node.op == Op::kGlobalPool;
   const bool average = node.kind.empty() ? whole : node.kind == "average";
@@ -114,6 +119,7 @@ void pool(const Node& node, VectorOp& op, const Shape& in) {
   op.rule = average ? "one sum per element of a window, one product less a sum; backward the same"
                     : "window - 1 comparisons; backward one sum per output element";
   if (!average) op.indices = op.elements_out;
+  move_backward(op, op.elements_out, op.elements_in);  // the window or its arg max is known
 }
 
 void spmm(const Node& node, VectorOp& op, const Shape& in) {
@@ -127,6 +133,7 @@ void spmm(const Node& node, VectorOp& op, const Shape& in) {
   op.backward_ops = op.forward_ops;
   op.elements_in = products;  // a row is read for every edge: no reuse is promised
   op.indices = times(edges, 2);
+  move_backward(op, products, in.elements());
   op.rule = weighted ? "product and sum per edge and channel; backward the transposed matrix"
                      : "sum per edge and channel; backward the transposed matrix";
 }
@@ -152,11 +159,16 @@ bool fill(const Node& node, const std::vector<Shape>& inputs, const Shape& outpu
       op.parameters = output.channels;
       return true;
     case Op::kActivation:
-      if (op.op == "dropout") op.indices = op.elements_out;
+      if (op.op == "dropout") {
+        op.indices = op.elements_out;
+        move_backward(op, op.elements_out, op.elements_in);  // the mask is what was saved
+      }
       return op.op != "identity";
     case Op::kSoftmax:
-    case Op::kUpsample:
     case Op::kLoss:
+      return true;
+    case Op::kUpsample:
+      move_backward(op, op.elements_out, op.elements_in);
       return true;
     case Op::kRecurrent:
       // The gate sums of both products, and the state, come in.
@@ -172,8 +184,19 @@ bool fill(const Node& node, const std::vector<Shape>& inputs, const Shape& outpu
       const std::uint64_t more = inputs.size() - 1;
       const bool product = node.op == Op::kMul;
       count(op, op.elements_out, more, product ? 2 * more : 0);
-      op.rule = product ? "one product per further input; backward two"
-                        : "one sum per further input; backward none";
+      op.rule = product
+                    ? "one product per further input; backward two"
+                    : "one sum per further input; backward one per element for a broadcast input";
+      if (product) return true;
+      // The gradient is that of every input, as it is; for a broadcast input it is summed.
+      std::uint64_t read = 0, written = 0;
+      for (const Shape& shape : inputs) {
+        if (shape.elements() == op.elements_out) continue;
+        read = checked_add(read, op.elements_out, "vector operations");
+        written = checked_add(written, shape.elements(), "vector operations");
+      }
+      op.backward_ops = read;
+      move_backward(op, read, written);
       return true;
     }
     case Op::kSpmm:
@@ -191,9 +214,13 @@ bool fill(const Node& node, const std::vector<Shape>& inputs, const Shape& outpu
           node.weights_of.empty() ? times(node.number("vocabulary", 0), output.channels) : 0;
       op.indices = inputs[0].elements();
       op.backward_ops = op.elements_out;
+      op.sparse_parameters = true;
+      move_backward(op, times(op.elements_out, 2),
+                    op.elements_out);  // rows of the gradients' table
       op.rule = "a copy of one row per position; backward one sum per element";
       return true;
     case Op::kConcat:
+      move_backward(op, op.elements_out, op.elements_in);
       op.rule = "a copy, if tensors do not lie side by side already";
       return true;
     default:
@@ -223,6 +250,7 @@ std::vector<VectorOp> node_vector_ops(const Node& node, const std::vector<Shape>
     bias.elements_in = bias.elements_out = times(output.elements(), width);
     bias.parameters = node.weights_of.empty() ? times(times(output.channels, width), biases) : 0;
     count(bias, bias.elements_out, biases, biases);
+    move_backward(bias, bias.elements_out, 0);  // the input's gradient is the output's
     bias.rule = "one sum per element and bias; backward the same";
     out.push_back(bias);
   }

@@ -68,6 +68,10 @@ struct VectorOp {
   std::uint64_t forward_ops = 0;   ///< FP32 operations; an exp, division or root counts as one
   std::uint64_t backward_ops = 0;  ///< gradients of inputs and parameters
   std::uint64_t indices = 0;       ///< integers read beside the elements: edges, tokens, arg max
+  /// Elements read and written backward; unset: the gradient of the output and the saved input are
+  /// read, the gradient of the input is written.
+  std::optional<std::uint64_t> backward_in, backward_out;
+  bool sparse_parameters = false;  ///< forward reads the rows in elements_in, not all parameters
   std::string rule;                ///< how the operations follow, for people
   bool quantised = false;          ///< its input has the forward width under the convention
 };

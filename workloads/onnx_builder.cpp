@@ -18,7 +18,7 @@ const char* const kAllowed =
 // Quantised operators are the same work: the schedule says the bits, not the file.
 OnnxNode plain_node(const OnnxNode& node) {
   OnnxNode out = node;
-  const auto keep = [&](const char* op, std::vector<std::size_t> inputs) {
+  const auto keep = [&](const char* op, const std::vector<std::size_t>& inputs) {
     out.op = op;
     out.inputs.clear();
     for (const std::size_t i : inputs) {

@@ -34,10 +34,18 @@ struct TensorInfo {
   std::uint64_t elements() const;
 };
 
+/// Larger sizes are refused.
+constexpr std::uint64_t kMaxOnnxSize = std::uint64_t{1} << 48;
+
 std::string dims_text(const Dims& dims);  ///< "[1, 3, 32, 32]"
 
 /// A double as a whole number, held inside +-2^62; not a number becomes 0.
 std::int64_t whole(double value);
+
+/// 0 for a negative value.
+inline std::uint64_t unsigned_size(std::int64_t value) {
+  return value < 0 ? 0 : static_cast<std::uint64_t>(value);
+}
 
 /// Shape inference, node by node in the order of the file.
 class OnnxShapes {

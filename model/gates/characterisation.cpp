@@ -17,7 +17,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "bitcycle-characterisation";
+constexpr const char* kListFormat = "bitcycle-characterisations";
 constexpr int kVersion = 1;
+
+// Source of all events in a file of several modules.
+constexpr const char* kListSource = "gates";
+
+std::string root_description(const std::string& count) {
+  return "square root of " + count + ", cycle by cycle";
+}
 
 // Six digits: more than the model is worth, and files that do not change in the last place.
 double rounded(double value) {
@@ -43,13 +51,63 @@ class CharacterisationReader {
  public:
   explicit CharacterisationReader(const std::string& file) : file_(file) {}
 
-  Characterisation run(const std::string& text) {
+  std::vector<Characterisation> all(const std::string& text) const {
     Json root;
     try {
       root = Json::parse(text);
     } catch (const Json::exception& e) {
       fail("JSON", e.what(), "a file that 'bitcycle characterise' wrote");
     }
+    if (!root.is_object() || !root.contains("format") || root["format"] != kListFormat) {
+      return {one(root)};
+    }
+    std::vector<Characterisation> out;
+    for (const auto& m : list(root, "modules")) {
+      // What all modules share stands once; lists of numbers are short.
+      Json full = expanded(m);
+      for (const char* key : {"format", "version", "arch", "library", "tools"}) {
+        full[key] = key == std::string("format") ? Json(kFormat) : member(root, key);
+      }
+      out.push_back(one(full));
+    }
+    if (out.empty()) fail("modules", "none", "at least one");
+    return out;
+  }
+
+ private:
+  Json expanded(const Json& m) const {
+    Json full = m;
+    Json events = Json::array();
+    for (const auto& e : list(m, "events")) {
+      if (!e.is_array() || e.size() < 2 || !e[0].is_string()) {
+        fail("events", e.dump(), "[name, J, description]");
+      }
+      const auto name = e[0].get<std::string>();
+      std::string text = e.size() > 2 ? string(e[2], "events." + name) : "";
+      if (text.empty()) text = root_description(name.substr(std::min<std::size_t>(5, name.size())));
+      events.push_back(
+          {{"name", name}, {"description", text}, {"energy_J", e[1]}, {"source", kListSource}});
+    }
+    full["events"] = events;
+    for (const char* key : {"fit", "held_out", "degenerate"}) {
+      Json workloads = Json::array();
+      for (const auto& w : list(member(m, key), "workloads")) {
+        if (!w.is_array() || w.size() < 5) {
+          fail(std::string(key) + ".workloads", w.dump(), "[label, J, errors, clock share]");
+        }
+        workloads.push_back({{"label", w[0]},
+                             {"energy_per_cycle_J", w[1]},
+                             {"model_error", w[2]},
+                             {"sampling_error", w[3]},
+                             {"clock_share", w[4]}});
+        if (w.size() > 5) workloads.back()["energy_per_mac_J"] = w[5];
+      }
+      full[key]["workloads"] = workloads;
+    }
+    return full;
+  }
+
+  Characterisation one(const Json& root) const {
     if (!root.is_object() || !root.contains("format") || root["format"] != kFormat) {
       fail("format", "another file", kFormat);
     }
@@ -108,7 +166,6 @@ class CharacterisationReader {
     return c;
   }
 
- private:
   [[noreturn]] void fail(const std::string& field, const std::string& found,
                          const std::string& allowed) const {
     throw input_error(file_, 0, field, found, allowed);
@@ -192,13 +249,16 @@ class CharacterisationReader {
 
 }  // namespace
 
-std::string to_json(const Characterisation& c) {
+namespace {
+
+Json json_of(const Characterisation& c) {
   Json root;
   root["format"] = kFormat;
   root["version"] = kVersion;
   root["module"] = c.module;
   root["rtl_module"] = c.rtl_module;
   root["arch"] = c.arch;
+  root["parameters"] = Json::object();
   for (const auto& [name, value] : c.parameters) root["parameters"][name] = value;
   root["rtl"] = {{"files", c.rtl_files}, {"sha256", c.rtl_sha256}};
   root["netlist"] = {{"sha256", c.netlist_sha256},
@@ -253,16 +313,121 @@ std::string to_json(const Characterisation& c) {
   }
   root["sources"] = sources;
   root["command"] = c.command;
-  return root.dump(1) + "\n";
+  return root;
+}
+
+// The form of a module in a file of several: lists of numbers, and of the fitted workloads only the
+// idle one.
+Json compact(Json m) {
+  Json events = Json::array();
+  for (const auto& e : m["events"]) {
+    if (e["source"] != kListSource) {
+      throw input_error("", 0, "events", "source " + e["source"].dump(), kListSource);
+    }
+    const auto name = e["name"].get<std::string>();
+    const bool root = name.rfind("sqrt_", 0) == 0;
+    events.push_back({e["name"], e["energy_J"]});
+    if (!root) events.back().push_back(e["description"]);
+  }
+  m["events"] = std::move(events);
+  for (const char* key : {"fit", "held_out", "degenerate"}) {
+    Json workloads = Json::array();
+    for (const auto& w : m[key]["workloads"]) {
+      if (key == std::string("fit") && w["label"] != "idle") continue;
+      workloads.push_back({w["label"], w["energy_per_cycle_J"], w["model_error"],
+                           w["sampling_error"], w["clock_share"]});
+      if (w.contains("energy_per_mac_J")) workloads.back().push_back(w["energy_per_mac_J"]);
+    }
+    m[key]["workloads"] = std::move(workloads);
+  }
+  return m;
+}
+
+// One line for each entry of a list, so that files of many numbers stay small and can be compared.
+void write_lines(const Json& value, int indent, std::string& out) {
+  const auto flat = [](const Json& v) {
+    return std::all_of(v.begin(), v.end(), [](const Json& x) { return !x.is_structured(); });
+  };
+  const std::string margin(static_cast<std::size_t>(indent), ' ');
+  if (!value.is_structured() || value.empty() || flat(value)) {
+    out += value.dump();
+    return;
+  }
+  const bool object = value.is_object();
+  out += object ? "{\n" : "[\n";
+  bool first = true;
+  for (const auto& [key, item] : value.items()) {
+    if (!first) out += ",\n";
+    first = false;
+    out += margin + " ";
+    if (object) out += Json(key).dump() + ": ";
+    write_lines(item, indent + 1, out);
+  }
+  out += "\n" + margin + (object ? "}" : "]");
+}
+
+}  // namespace
+
+std::string to_json(const Characterisation& c) { return json_of(c).dump(1) + "\n"; }
+
+std::string to_json(const std::vector<Characterisation>& list) {
+  Json root;
+  root["format"] = kListFormat;
+  Json modules = Json::array();
+  for (const auto& c : list) {
+    Json m = json_of(c);
+    for (const char* key : {"version", "arch", "library", "tools"}) {
+      if (!root.contains(key)) root[key] = m[key];
+      if (root[key] != m[key]) {
+        throw input_error("", 0, "modules", std::string("different ") + key, "alike in one file");
+      }
+      m.erase(key);
+    }
+    m.erase("format");
+    modules.push_back(compact(m));
+  }
+  root["modules"] = std::move(modules);
+  std::string out;
+  write_lines(root, 0, out);
+  return out + "\n";
 }
 
 Characterisation parse_characterisation(const std::string& json, const std::string& file) {
-  return CharacterisationReader(file).run(json);
+  auto all = parse_characterisations(json, file);
+  if (all.size() != 1) {
+    throw input_error(file, 0, "modules", std::to_string(all.size()), "one");
+  }
+  return std::move(all[0]);
 }
 
+std::vector<Characterisation> parse_characterisations(const std::string& json,
+                                                      const std::string& file) {
+  return CharacterisationReader(file).all(json);
+}
+
+namespace {
+std::string text_of_file(const std::string& path) {
+  return read_text_file(path, "characterisation", "a file that 'bitcycle characterise' wrote");
+}
+}  // namespace
+
 Characterisation load_characterisation(const std::string& path) {
-  return parse_characterisation(
-      read_text_file(path, "characterisation", "a file that 'bitcycle characterise' wrote"), path);
+  return parse_characterisation(text_of_file(path), path);
+}
+
+std::vector<Characterisation> load_characterisations(const std::string& path) {
+  return parse_characterisations(text_of_file(path), path);
+}
+
+std::vector<Characterisation> array_characterisations(const std::string& dir,
+                                                      const std::string& preset,
+                                                      const std::string& technology) {
+  const auto path = [&](const char* kind) {
+    return fmt::format("{}/{}-{}-{}.json", dir, kind, preset, technology);
+  };
+  std::vector<Characterisation> out = load_characterisations(path("pe"));
+  for (auto& c : load_characterisations(path("array"))) out.push_back(std::move(c));
+  return out;
 }
 
 std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>& files) {

@@ -80,7 +80,21 @@ std::string to_json(const Characterisation& c);
 /// Inverse of to_json. Throws InputError naming file and field: not such a file, another version,
 /// a missing field, a number that is not finite, an event without a source that the file lists.
 Characterisation parse_characterisation(const std::string& json, const std::string& file);
+/// A file of one module; throws InputError if it holds several.
 Characterisation load_characterisation(const std::string& path);
+
+/// Several modules in one file.
+std::string to_json(const std::vector<Characterisation>& list);
+/// All modules of a file of either kind.
+std::vector<Characterisation> parse_characterisations(const std::string& json,
+                                                      const std::string& file);
+std::vector<Characterisation> load_characterisations(const std::string& path);
+
+/// The PE and all other modules of a preset's array in one technology ("osu018", "ihp-sg13g2",
+/// "asap7") from the files that come with bitcycle, in `dir` = configs/characterised.
+std::vector<Characterisation> array_characterisations(const std::string& dir,
+                                                      const std::string& preset,
+                                                      const std::string& technology);
 
 /// SHA-256 of RTL files (in `rtl_dir`) without comments and with white space as single blanks:
 /// changes if and only if code does. Throws InputError if one cannot be read.

@@ -324,6 +324,13 @@ class GateModel::Compiler {
     return static_cast<std::int32_t>(std::llround(joules / m_.joule_));
   }
 
+  // Stored bit of a gate at the start, as a part of its state.
+  std::uint16_t stored_at_start(std::uint32_t g) const {
+    const auto& sequential = instance_of(g).cell->sequential;
+    const bool inverts = sequential && m_.conditions_.clear_registers && sequential->data->eval(0);
+    return inverts ? m_.gates_[g].store_mask : 0;
+  }
+
   void link() {
     std::vector<std::vector<Fanout>> of_net(n_.nets.size());
     for (std::uint32_t g = 0; g < m_.gates_.size(); ++g) {
@@ -344,7 +351,7 @@ class GateModel::Compiler {
     for (const auto g : order_) {
       auto& gate = m_.gates_[g];
       const auto& tables = tables_of(g);
-      gate.initial_out = output_of(g).settled[0];
+      gate.initial_out = output_of(g).settled[stored_at_start(g)];
       if (tables.sequential && gate.net != kUnconnected) value[gate.net] = gate.initial_out;
     }
     for (const auto g : order_) {
@@ -357,7 +364,9 @@ class GateModel::Compiler {
     }
     for (std::uint32_t g = 0; g < m_.gates_.size(); ++g) {
       auto& gate = m_.gates_[g];
-      if (tables_of(g).sequential) gate.initial_state = state_of(g, value);
+      if (tables_of(g).sequential) {
+        gate.initial_state = static_cast<std::uint16_t>(state_of(g, value) | stored_at_start(g));
+      }
       gate.switching = units(switching(gate.net));
       place(gate.net, gate.fanout, gate.fanout_count);
     }

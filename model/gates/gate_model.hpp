@@ -19,6 +19,8 @@ struct GateConditions {
   double output_load = 0.0;        ///< F at every output; 0 = mean input pin. Delays only: what is
                                    ///< outside pays for its own pins
   double input_delay = -1.0;       ///< s after the clock edge; < 0 = mean clock-to-output delay
+  /// Registers start with 0, also where a flip-flop stores the complement; else stored bits do.
+  bool clear_registers = false;
 };
 
 /// Immutable; simulators share it. Energies are whole numbers of `joules_per_unit`, so that sums

@@ -92,8 +92,11 @@ void write_sequential(Out out, const LibertySequential& s) {
   };
   line(s.latch ? "data_in" : "next_state", s.data);
   line(s.latch ? "enable" : "clocked_on", s.clock);
-  line("clear", s.clear);
-  line("preset", s.preset);
+  // yosys 0.23 maps a flip-flop that stores the complement of D with an inverter at its output but
+  // takes set and reset as they stand: reset would set.
+  const bool inverts = !s.latch && s.data && s.data->eval(0);
+  line("clear", inverts ? s.preset : s.clear);
+  line("preset", inverts ? s.clear : s.preset);
   if (!s.both_1.empty()) fmt::format_to(out, "      clear_preset_var1 : {};\n", s.both_1);
   if (!s.both_2.empty()) fmt::format_to(out, "      clear_preset_var2 : {};\n", s.both_2);
   fmt::format_to(out, "    }}\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "golden/error.hpp"
 
@@ -82,6 +83,10 @@ std::optional<std::size_t> golden_index(const GemmProblem& p, const OutputBlock&
     const auto at = outer(b.rows, r);
     const auto ch = lanes(part.second, b.cols, c, p.second, g * s.cg(), s.cg());
     if (!ch) return std::nullopt;
+    if (p.conv().dx_as_gemm) {
+      const std::uint64_t pixel = (at[0] * s.ho() + at[1]) * s.wo() + at[2];
+      return ((pixel * s.kh + (*ch)[0]) * s.kw + (*ch)[1]) * s.cin + g * s.cg() + (*ch)[2];
+    }
     return ((at[0] * s.hi + at[1] * s.stride_h + part.phase_y) * s.wi + at[2] * s.stride_w +
             part.phase_x) *
                s.cin +
@@ -93,36 +98,54 @@ std::optional<std::size_t> golden_index(const GemmProblem& p, const OutputBlock&
   return (((g * s.og() + (*n)[2]) * s.kh + (*ch)[0]) * s.kw + (*ch)[1]) * s.cg() + (*ch)[2];
 }
 
-ConvSums unpack_conv(const Plan& plan, const std::vector<std::uint8_t>& dram) {
-  const GemmProblem& p = plan.problem();
-  const ConvJob& job = p.conv();
+ConvResults::ConvResults(const ConvJob& job) : job_(job) {
   const ConvShape& s = job.shape;
   if (job.out.form == OutputForm::kCodes) {
     throw input_error("", 0, "results", "codes", "raw results");
   }
-  const bool forward = job.pass == ConvPass::kForward;
-  const bool dx = job.pass == ConvPass::kDx;
   const std::uint64_t taps = s.kh * s.kw * s.cg();
-  ConvSums out;
-  out.value.assign(forward ? s.y_size() : dx ? s.x_size() : s.w_size(), 0);
-  if (job.out.sums) {
-    out.sum_a.assign(forward ? s.batch * s.ho() * s.wo() * s.groups
-                     : dx    ? s.batch * s.hi * s.wi * s.groups
-                             : s.cout,
-                     0);
-    out.sum_w.assign(forward ? s.cout : dx ? 0 : s.groups * taps, 0);
+  const std::uint64_t pixels = s.batch * s.ho() * s.wo();
+  std::uint64_t values = 0, sums_a = 0, sums_w = 0;
+  switch (job.pass) {
+    case ConvPass::kForward:
+      values = s.y_size();
+      sums_a = pixels * s.groups;
+      sums_w = s.cout;
+      break;
+    case ConvPass::kDx:
+      values = job.dx_as_gemm ? pixels * s.kh * s.kw * s.cin : s.x_size();
+      sums_a = (job.dx_as_gemm ? pixels : s.batch * s.hi * s.wi) * s.groups;
+      break;
+    case ConvPass::kDw:
+      values = s.w_size();
+      sums_a = s.cout;
+      sums_w = s.groups * taps;
+      break;
   }
-  std::vector<char> times(out.value.size(), 0), sums_a(out.sum_a.size(), 0),
-      sums_w(out.sum_w.size(), 0);
-  bool twice = false;
+  out_.value.resize(values);
+  values_.resize(values);
+  if (!job.out.sums) return;
+  out_.sum_a.resize(sums_a);
+  out_.sum_w.resize(sums_w);
+  sums_a_.resize(sums_a);
+  sums_w_.resize(sums_w);
+}
+
+void ConvResults::read(const Plan& plan, const std::vector<std::uint8_t>& dram) {
+  const GemmProblem& p = plan.problem();
+  const ConvShape& s = job_.shape;
+  const bool forward = job_.pass == ConvPass::kForward;
+  const bool dx = job_.pass == ConvPass::kDx;
+  const std::uint64_t taps = s.kh * s.kw * s.cg();
+  const std::uint64_t of_pixel = job_.dx_as_gemm ? s.kh * s.kw * s.cin : s.cin;
   read_raw(
       plan, dram,
       [&](const OutputBlock& b, std::uint64_t r, std::uint64_t c, std::int64_t value) {
         const auto index = golden_index(p, b, r, c);
         if (!index) return;
-        out.value.at(*index) = value;
-        twice = twice || times.at(*index) != 0;
-        times.at(*index) = 1;
+        out_.value.at(*index) = value;
+        twice_ = twice_ || values_.at(*index) != 0;
+        values_.at(*index) = 1;
       },
       [&](const OutputBlock& b, bool of_first, std::uint64_t i, std::int64_t value) {
         const auto index = golden_index(p, b, of_first ? i : 0, of_first ? 0 : i);
@@ -130,23 +153,32 @@ ConvSums unpack_conv(const Plan& plan, const std::vector<std::uint8_t>& dram) {
         const std::uint64_t g = b.part->group;
         if (of_first) {
           const std::uint64_t at = forward ? *index / s.cout * s.groups + g
-                                   : dx    ? *index / s.cin * s.groups + g
+                                   : dx    ? *index / of_pixel * s.groups + g
                                            : *index / taps;
-          out.sum_a.at(at) = value;
-          sums_a.at(at) = 1;
+          out_.sum_a.at(at) = value;
+          sums_a_.at(at) = 1;
         } else if (!dx) {
           const std::uint64_t at = forward ? *index % s.cout : g * taps + *index % taps;
-          out.sum_w.at(at) = value;
-          sums_w.at(at) = 1;
+          out_.sum_w.at(at) = value;
+          sums_w_.at(at) = 1;
         }
       });
+}
+
+ConvSums ConvResults::take() {
   const auto complete = [](const std::vector<char>& seen) {
     return std::all_of(seen.begin(), seen.end(), [](char c) { return c != 0; });
   };
-  if (twice || !complete(times) || !complete(sums_a) || !complete(sums_w)) {
-    throw InputError(p.name + ": results are missing in DRAM, or lie there twice");
+  if (twice_ || !complete(values_) || !complete(sums_a_) || !complete(sums_w_)) {
+    throw InputError(to_string(job_.pass) + ": results are missing in DRAM, or lie there twice");
   }
-  return out;
+  return std::move(out_);
+}
+
+ConvSums unpack_conv(const Plan& plan, const std::vector<std::uint8_t>& dram) {
+  ConvResults results(plan.problem().conv());
+  results.read(plan, dram);
+  return results.take();
 }
 
 }  // namespace bitcycle

@@ -293,6 +293,21 @@ std::int64_t dram_worst_refresh(const DramConfig& c, bool after_write) {
   return open + c.trp + c.trfc;
 }
 
+// With c_n the n-th column: c_n - c_1 >= (n-1-k) gap + k tRFC, k the refreshes between them. An
+// access makes all refreshes that fell due by the column before it, so k >= (c_{n-1} - c_1) /
+// tREFI; put in a few times, each time for one column less.
+std::int64_t dram_least_span(const DramConfig& c, std::int64_t accesses, std::int64_t gap) {
+  constexpr std::int64_t kTimes = 8;
+  const std::int64_t times = std::min(kTimes, accesses - 1);
+  std::int64_t span = std::max<std::int64_t>(0, (accesses - 1 - times) * gap);
+  for (std::int64_t n = accesses - times + 1; n <= accesses; ++n) {
+    const std::int64_t refreshes = std::min(span / c.trefi, n - 1);
+    span =
+        std::max(span, (n - 1 - refreshes) * gap + refreshes * std::max<std::int64_t>(gap, c.trfc));
+  }
+  return span;
+}
+
 DramBounds dram_bounds(const DramConfig& c, const std::vector<DramBurst>& bursts) {
   struct Load {
     std::int64_t accesses = 0, worst = 0;
@@ -317,7 +332,7 @@ DramBounds dram_bounds(const DramConfig& c, const std::vector<DramBurst>& bursts
     const std::int64_t burst = c.burst_clocks();
     const std::int64_t latency = mixed ? std::min(c.cl, c.cwl) : load.read ? c.cl : c.cwl;
     const std::int64_t gap = mixed ? burst : c.column_gap_s();
-    out.all_hit = std::max(out.all_hit, latency + (load.accesses - 1) * gap + burst);
+    out.all_hit = std::max(out.all_hit, latency + dram_least_span(c, load.accesses, gap) + burst);
     // As many refreshes as fit into the time that they make longer, and one that was due.
     const std::int64_t each = dram_worst_refresh(c, load.write);
     std::int64_t total = load.worst;

@@ -157,9 +157,15 @@ struct DramBurst {
   bool is_write = false;
 };
 
+/// Fewest clocks from the first to the last column command of `accesses` on one channel. Columns
+/// are `gap` apart, and none is issued while the channel refreshes. Between the first column and
+/// the last but one every tREFI brings a refresh; each keeps two columns at least tRFC apart.
+std::int64_t dram_least_span(const DramConfig& config, std::int64_t accesses, std::int64_t gap);
+
 /// Clocks from the arrival of the first access to the end of the last data, for bursts that all
-/// wait at once: as if every access hit an open row in another group, without refresh; and as if
-/// each found its bank just opened to another row, with the refreshes that fit.
+/// wait at once: as if every access hit an open row in another group, but for the refreshes that
+/// must come; and as if each found its bank just opened to another row, with the refreshes that
+/// fit.
 struct DramBounds {
   std::int64_t all_hit = 0, all_miss = 0;
 };

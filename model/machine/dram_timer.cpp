@@ -134,7 +134,25 @@ DramTimingBounds dram_timing_bounds(const DramConfig& c, int dw, int period_ps,
   out.per_write_access = static_cast<double>(dram_worst_access(c, true, true, true)) * clock;
   out.per_refresh = static_cast<double>(dram_worst_refresh(c, true)) * clock;
   out.refresh_interval = c.trefi * clock;
+  out.config = c;
+  out.clock = clock;
+  out.controller = controller;
   return out;
+}
+
+std::uint64_t DramTimingBounds::lower_cycles(std::uint64_t cycles_on_lower,
+                                             std::uint64_t bits) const {
+  const auto access = static_cast<std::uint64_t>(config.access_bytes()) * 8;
+  const auto channels = static_cast<std::uint64_t>(config.channels);
+  const std::uint64_t accesses = ceil_div(ceil_div(bits, access), channels);  // of the busiest
+  if (accesses == 0) return cycles_on_lower;
+  // Data of both directions cannot overlap; the first access arrives a cycle after the start.
+  const std::int64_t clocks =
+      std::min(config.cl, config.cwl) +
+      dram_least_span(config, static_cast<std::int64_t>(accesses), config.burst_clocks()) +
+      config.burst_clocks();
+  const double cycles = 1 + static_cast<double>(clocks) * clock + controller;
+  return std::max(cycles_on_lower, static_cast<std::uint64_t>(std::floor(cycles)));
 }
 
 std::uint64_t DramTimingBounds::upper_cycles(std::uint64_t cycles_on_upper,

@@ -52,6 +52,13 @@ struct DramTimingBounds {
   /// What one access of the other direction, and one refresh, can add to `upper`, in cycles.
   double per_read_access = 0, per_write_access = 0, per_refresh = 0;
   double refresh_interval = 0;  ///< cycles
+  DramConfig config;
+  double clock = 0;       ///< cycles of a DRAM clock
+  double controller = 0;  ///< cycles
+
+  /// A run on `lower` knows of neither the other direction nor refresh, but both share a channel's
+  /// data bus: no run is shorter than its data takes there. `bits` of all reads and writes.
+  std::uint64_t lower_cycles(std::uint64_t cycles_on_lower, std::uint64_t bits) const;
 
   /// upper's cycles plus everything that reads, writes and refreshes can add; accesses as counted
   /// in DramCounts.

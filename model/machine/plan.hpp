@@ -46,6 +46,13 @@ struct PlanCost {
   std::uint64_t psb_written = 0, psb_read = 0;        ///< entries
   std::uint64_t macs_issued = 0;  ///< M*N*K over instructions (with padding of lanes and borders)
   std::uint64_t macs_padded = 0;  ///< the same with whole tiles and chunks
+  // Chunks, for energy: sums over instructions, Kc = ceil(K/KL), by the sides of the GEMM (not of
+  // the array).
+  std::uint64_t pe_chunks = 0;      ///< M*N*Kc
+  std::uint64_t first_chunks = 0;   ///< rows of the first operand that are filled
+  std::uint64_t second_chunks = 0;  ///< of the second
+  std::uint64_t tile_chunks = 0;    ///< tiles*Kc
+  std::uint64_t results = 0;        ///< M*N
 };
 
 /// Whether all `blocks` of an operand, of at most `beats` beats, stay in a buffer of `depth` beats:

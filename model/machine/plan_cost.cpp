@@ -239,7 +239,7 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache)
                              const RangePiece& q, std::uint64_t count) {
     struct Active {
       const PartClass* k;
-      std::uint64_t a, b, tiles;
+      std::uint64_t a, b, tiles_a, tiles_b, tiles;
       bool never;
     };
     std::vector<Active> active;
@@ -249,9 +249,10 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache)
       if (is_empty(own_r) || is_empty(own_c)) continue;
       const std::uint64_t a = own_count(k.part.first, own_r.start, own_r.n);
       const std::uint64_t b = own_count(k.part.second, own_c.start, own_c.n);
-      const std::uint64_t tiles =
-          ceil_div(m.exchange ? b : a, tm) * ceil_div(m.exchange ? a : b, tn);
-      active.push_back({&k, a, b, tiles, k.part.ks[0] == 0 || k.part.ks[1] == 0});
+      const std::uint64_t tiles_a = ceil_div(a, m.exchange ? tn : tm);
+      const std::uint64_t tiles_b = ceil_div(b, m.exchange ? tm : tn);
+      active.push_back(
+          {&k, a, b, tiles_a, tiles_b, tiles_a * tiles_b, k.part.ks[0] == 0 || k.part.ks[1] == 0});
     }
     for (const RangePiece& piece : pieces_k) {
       const Index3& s = piece.range.start;
@@ -265,6 +266,11 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache)
         cost.exec_cycles += all * (time.cycles(x.tiles, kc) + overhead);
         cost.macs_issued += all * x.a * x.b * length;
         cost.macs_padded += all * x.tiles * tm * tn * kc * kl;
+        cost.pe_chunks += all * kc * x.a * x.b;
+        cost.first_chunks += all * kc * x.a * x.tiles_b;
+        cost.second_chunks += all * kc * x.b * x.tiles_a;
+        cost.tile_chunks += all * kc * x.tiles;
+        cost.results += all * x.a * x.b;
         if (nk == 1 || x.never) return;
         if (!initial) cost.psb_read += all * x.tiles * time.dr;
         if (!last) cost.psb_written += all * x.tiles * time.dr;

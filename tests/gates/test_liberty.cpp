@@ -123,6 +123,25 @@ TEST_CASE("Liberty: what is written for synthesis reads back with the same delay
   CHECK(again.cell("DFF").sequential->data->text() == "D");
 }
 
+TEST_CASE("Liberty: set and reset change places for synthesis where a flip-flop stores not D") {
+  const auto cell = [](const std::string& data) {
+    return "library (l) { nom_voltage : 1; capacitive_load_unit (1, pf); cell (DFF) { ff (IQ, IQN) "
+           "{ clocked_on : \"C\";"
+           " next_state : \"" +
+           data +
+           "\"; clear : \"!R\"; preset : \"!S\"; }"
+           " pin (C) { direction : input; } pin (D) { direction : input; }"
+           " pin (R) { direction : input; } pin (S) { direction : input; }"
+           " pin (Q) { direction : output; function : \"IQ\"; } } }";
+  };
+  const auto written = [&](const std::string& data) {
+    return liberty_for_synthesis(make_liberty({LibertyFile::parse(cell(data), "l.lib")}));
+  };
+  CHECK_THAT(written("D"), Catch::Contains("clear : \"!R\"") && Catch::Contains("preset : \"!S\""));
+  CHECK_THAT(written("!D"),
+             Catch::Contains("clear : \"!S\"") && Catch::Contains("preset : \"!R\""));
+}
+
 TEST_CASE("Liberty: memories keep their access energies by condition") {
   const std::string text = R"(library (m) {
     capacitive_load_unit (1, pf); nom_voltage : 1.2;

@@ -363,6 +363,9 @@ TEST_CASE("dram behind AXI: the write buffer holds back, data stays right") {
 TEST_CASE("dram behind AXI: lies between the two memories of the recurrence") {
   std::vector<DramConfig> configs = {toy()};
   for (const auto* name : kPresets) configs.push_back(preset(name).dram);
+  configs.push_back(toy());
+  configs.back().trefi = 300;  // refresh counts
+  int shared = 0;              // runs in which the channel bounds more than one direction alone
   for (const auto& c : configs) {
     for (const int dw : {64, 512}) {
       for (std::uint64_t seed = 1; seed <= 24; ++seed) {
@@ -383,7 +386,11 @@ TEST_CASE("dram behind AXI: lies between the two memories of the recurrence") {
         Memory memory(dw, std::move(timer));
         const auto cycles = play(memory, dw, list);
         const auto n = dram->counts(cycles);
-        const auto low = run(std::make_unique<BandwidthTimer>(bounds.lower));
+        const auto alone = run(std::make_unique<BandwidthTimer>(bounds.lower));
+        const auto moved = (n.reads + n.writes) * static_cast<unsigned>(c.access_bytes()) * 8;
+        const auto low = bounds.lower_cycles(alone, moved);
+        REQUIRE(low >= alone);
+        shared += low > alone ? 1 : 0;
         const auto high = bounds.upper_cycles(run(std::make_unique<BandwidthTimer>(bounds.upper)),
                                               n.reads, n.writes);
         INFO(c.name << " dw " << dw << " seed " << seed << ": " << low << " <= " << cycles
@@ -393,4 +400,36 @@ TEST_CASE("dram behind AXI: lies between the two memories of the recurrence") {
       }
     }
   }
+  CHECK(shared > 50);
+}
+
+TEST_CASE("dram: fewest clocks of a channel by hand, and met by a stream of hits") {
+  auto c = toy();
+  c.trefi = 100000;
+  CHECK(dram_least_span(c, 1, 2) == 0);
+  CHECK(dram_least_span(c, 31, 2) == 60);
+  c.trefi = 120;
+  c.trfc = 30;
+  // Without refresh 200 columns 2 apart take 398. That time brings 3 refreshes, 398 + 3 * 28 clocks
+  // bring 4, and 398 + 4 * 28 no more.
+  CHECK(dram_least_span(c, 200, 2) == 398 + 4 * 28);
+  // Reads of one row, over and over: only opening it after each refresh is not in the bound.
+  Dram d(c);
+  std::int64_t end = 0;
+  for (int i = 0; i < 2000; ++i) end = d.access(0, false, 0);
+  const std::int64_t least = c.cl + dram_least_span(c, 2000, c.column_gap_l()) + c.burst_clocks();
+  CHECK(least <= end);
+  CHECK(static_cast<double>(least) > 0.8 * static_cast<double>(end));
+}
+
+TEST_CASE("dram: reads and writes share the channel in the lower bound") {
+  const auto c = preset("ddr4-3200").dram;
+  const auto bounds = dram_timing_bounds(c, 512, 1000);
+  // 25.6 bytes a nanosecond: a mebibyte takes 40960 cycles and refresh more; few bits no longer.
+  const std::uint64_t bits = std::uint64_t{8} << 20U;
+  CHECK(bounds.lower_cycles(1, bits) > 40960);
+  CHECK(bounds.lower_cycles(1, bits) < 40960 * 1.06);
+  CHECK(bounds.lower_cycles(100000, bits) == 100000);
+  CHECK(bounds.lower_cycles(5000, 512) == 5000);
+  CHECK(bounds.lower_cycles(7, 0) == 7);
 }

@@ -300,6 +300,126 @@ TEST_CASE("control: a soft reset in mid-run waits for the bus; the next product 
   }
 }
 
+// The external reset takes the memory's side of the bus with it.
+TEST_CASE("control: an external reset in the middle of bursts; the next product is right") {
+  std::mt19937_64 random(8);
+  Rig rig(8);
+  int reading = 0, writing = 0;
+  for (int round = 0; round < 12; ++round) {
+    // Reads under way in one half of the rounds, writes in the other.
+    const bool write = round % 2 != 0;
+    const std::vector<Instruction> program = {write ? Instruction(store_lines(0x400, 16, 8))
+                                                    : Instruction(fetch_lines(0, 16, 8))};
+    const std::uint64_t before = rig.memory.traffic().read_beats + rig.memory.traffic().write_beats;
+    rig.run(words_of(program), 45 + random() % 60);
+    CAPTURE(round, write);
+    CHECK(rig.memory.traffic().read_beats + rig.memory.traffic().write_beats > before);
+    CHECK_FALSE(rig.memory.idle());
+    (write ? writing : reading) += rig.memory.idle() ? 0 : 1;
+    rig.memory.abandon();
+    rig.pair.reset();
+    CHECK_FALSE(rig.pair.ports().read.arvalid);
+    CHECK_FALSE(rig.pair.ports().read.rready);
+    CHECK_FALSE(rig.pair.ports().write.awvalid);
+    CHECK_FALSE(rig.pair.ports().write.wvalid);
+    CHECK(rig.status(layout::kRegStatusIdle) == 1);
+    CHECK(rig.bench.read_register(layout::kRegError) == 0);
+    for (std::uint16_t token = layout::kRegF2e; token <= layout::kRegR2f; token += 4) {
+      CHECK(rig.bench.read_register(token) == 0);
+    }
+    rig.product_is_right(random());
+  }
+  CHECK(reading == 6);
+  CHECK(writing == 6);
+}
+
+TEST_CASE(
+    "control: a host that hangs in mid-instruction starts nothing, and a soft reset ends it") {
+  Rig rig(9);
+  std::vector<std::uint64_t> words = words_of({fetch_lines(0, 4, 2)});
+  words.resize(3);  // half of it
+  const MachineRun run = rig.run(words, 2000);
+  CHECK_FALSE(run.halted);
+  CHECK(run.cycles == 2000);
+  CHECK(rig.status(layout::kRegStatusDispatchBusy) == 1);
+  CHECK(rig.status(layout::kRegStatusIdle) == 0);
+  for (const EngineCycles& e : run.engines) CHECK(e.idle == run.cycles);
+  CHECK(rig.memory.traffic().read_bursts == 0);
+  // No engine waits for anything: this is none of the watchdog's business.
+  rig.bench.write_register(layout::kRegWatchdog, 100);
+  rig.wait(500);
+  CHECK(rig.bench.read_register(layout::kRegError) == 0);
+  rig.soft_reset();
+  rig.product_is_right(9);
+}
+
+TEST_CASE("control: a host that does not take its answer gets it whenever it comes back") {
+  Rig rig(10);
+  AxiLiteReq read;
+  read.arvalid = true;
+  read.araddr = layout::kRegId;
+  while (!rig.pair.ports().lite.arready) rig.bench.cycle({});
+  rig.bench.cycle(read);
+  rig.wait(300);  // not ready all the time, work goes on
+  CHECK(rig.pair.ports().lite.rvalid);
+  CHECK(rig.pair.ports().lite.rdata == 0x42435943);
+  const MachineRun run = rig.run(words_of({fetch_lines(0, 4, 2)}));
+  CHECK_FALSE(run.timed_out);
+  CHECK(rig.pair.ports().lite.rvalid);
+  CHECK(rig.pair.ports().lite.rdata == 0x42435943);
+  AxiLiteReq take;
+  take.rready = true;
+  rig.bench.cycle(take);
+  CHECK_FALSE(rig.pair.ports().lite.rvalid);
+  CHECK(rig.bench.read_register(layout::kRegId) == 0x42435943);
+}
+
+// Takes requests and never answers.
+class DeadMemory final : public AxiMemory {
+ public:
+  AxiReadResp read() const override {
+    AxiReadResp out;
+    out.arready = true;
+    return out;
+  }
+  AxiWriteResp write() const override {
+    AxiWriteResp out;
+    out.awready = out.wready = true;
+    return out;
+  }
+  void step(const AxiReadReq&, const AxiWriteReq&) override {}
+  void load(std::uint64_t, const void*, std::size_t) override {}
+  void dump(std::uint64_t, void*, std::size_t) const override {}
+  std::uint64_t withheld() const override { return 0; }
+};
+
+TEST_CASE("control: a soft reset on a memory that never answers waits, and the watchdog says so") {
+  for (const bool write : {false, true}) {
+    Rig rig(write ? 12 : 11);
+    DeadMemory dead;
+    MachineBench bench(rig.config, rig.pair, dead);
+    bench.write_register(layout::kRegWatchdog, 300);
+    bench.write_register(layout::kRegIrqEnable, bit(layout::kRegIrqEnableWatchdog));
+    WordList words(
+        words_of({write ? Instruction(store_lines(0, 4, 2)) : Instruction(fetch_lines(0, 4, 2))}));
+    const std::uint64_t start = bench.now();
+    bench.run(words, 1000, [&] { return bench.now() > start + 40; });
+    bench.write_register(layout::kRegControl,
+                         bit(layout::kRegControlEnable) | bit(layout::kRegControlSoftReset));
+    CHECK_FALSE(rig.pair.ports().irq);
+    for (int i = 0; i < 1000; ++i) bench.cycle({});
+    // It cannot end: the bus owes an answer. The host learns why and resets from outside.
+    const std::uint32_t status = bench.read_register(layout::kRegStatus);
+    CHECK(bits(status, layout::kRegStatusSoftPending) == 1);
+    CHECK(rig.pair.ports().irq);
+    CHECK(bits(bench.read_register(layout::kRegError), layout::kRegErrorCause) ==
+          static_cast<std::uint32_t>(MachineCause::kWatchdog));
+    rig.pair.reset();
+    CHECK_FALSE(rig.pair.ports().irq);
+    rig.product_is_right(11);
+  }
+}
+
 TEST_CASE("control: the watchdog ends a wait for a token that never comes") {
   Rig rig(4);
   FetchInstruction f = fetch_lines(0, 4, 2);

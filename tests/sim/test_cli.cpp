@@ -66,6 +66,29 @@ TEST_CASE("write_file writes the file behind a link") {
   CHECK(content(folder / "target") == "new");
 }
 
+TEST_CASE(
+    "write_file follows a chain of links to a file that is not there yet, also across disks") {
+  const Folder folder;
+  fs::create_symlink("second", folder / "first");
+  fs::create_directory(folder / "there");
+  fs::create_symlink("there/file", folder / "second");
+  write_file(folder / "first", "new");
+  CHECK(fs::is_symlink(folder / "first"));
+  CHECK(fs::is_symlink(folder / "second"));
+  CHECK(content(folder / "there/file") == "new");
+  // A temporary beside the link could not be renamed to another disk.
+  if (fs::is_directory("/dev/shm")) {
+    const std::string far = "/dev/shm/bitcycle-test-" + std::to_string(::getpid());
+    fs::create_symlink(far, folder / "far");
+    write_file(folder / "far", "other disk");
+    CHECK(content(far) == "other disk");
+    CHECK(fs::is_symlink(folder / "far"));
+    fs::remove(far);
+  }
+  fs::create_symlink("round", folder / "round");
+  CHECK_THROWS_AS(write_file(folder / "round", "text"), InputError);
+}
+
 TEST_CASE("write_file reports a full device") {
   CHECK_THROWS_AS(write_file("/dev/full", "text"), InputError);
   CHECK(fs::is_character_file("/dev/full"));

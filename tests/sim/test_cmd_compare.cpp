@@ -78,7 +78,7 @@ std::string error_of(Command command, const Args& args) {
   try {
     command(args);
   } catch (const InputError& e) {
-    const std::string text = e.what();
+    std::string text = e.what();
     CHECK(text.find('\n') == std::string::npos);
     CHECK(capture.text().empty());
     return text;
@@ -99,6 +99,17 @@ void schedule_refused(const Args& args, const std::string& part) {
 }
 
 }  // namespace
+
+TEST_CASE("two networks of one name are refused: their rows could not be told apart", "[cmd]") {
+  const Folder folder;
+  for (const char* file : {"a.yaml", "b.yaml"}) {
+    std::ofstream(folder.file(file))
+        << "network: same\nnodes:\n  - input: {channels: 8}\n"
+        << "  - dense: {name: fc, channels: " << (file[0] - 'a' + 4) << "}\n";
+  }
+  const std::string both = folder.file("a.yaml") + "," + folder.file("b.yaml");
+  refused({"--network", both, "--convention", "all", "--schedules", "CR"}, "both named 'same'");
+}
 
 TEST_CASE("compare refuses wrong options", "[cmd]") {
   refused({"--schedules", "CRR"}, "did you mean 'RR'?");

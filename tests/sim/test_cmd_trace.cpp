@@ -40,7 +40,7 @@ std::string refusal(Command command, const Args& args) {
   try {
     output_of(command, args);
   } catch (const InputError& e) {
-    const std::string text = e.what();
+    std::string text = e.what();
     CHECK(text.find('\n') == std::string::npos);
     return text;
   }
@@ -67,6 +67,8 @@ TEST_CASE("a trace is made, checked, shown, counted and converted", "[cmd]") {
                   {"make", "--policy", "pfq", "--set", "borders=16000,32000,48000", "--out", path})
             .find("4 records, 64000 iterations") != std::string::npos);
   CHECK(output_of(cmd_trace, {"validate", path}).find("valid, 4 records") != std::string::npos);
+  CHECK(output_of(cmd_trace, {"validate", path}).find("convention not checked") !=
+        std::string::npos);
   const std::string shown = output_of(cmd_trace, {"show", path, "--limit", "1", "--from", "16000"});
   CHECK(shown.find("{\"t\":16000,\"b\":4,\"g\":6}\n1 of 4 records") != std::string::npos);
   const auto stats = nlohmann::json::parse(output_of(cmd_trace, {"stats", path, "--json", "-"}));

@@ -4,6 +4,8 @@
 
 #include "golden/error.hpp"
 #include "sim/vector_cost.hpp"
+#include "workloads/graph.hpp"
+#include "workloads/network_file.hpp"
 
 namespace {
 
@@ -131,6 +133,63 @@ TEST_CASE("a norm reads its input twice, other operators once", "[vector]") {
   CHECK(work.at("update").ops == 6 * 8);
 }
 
+// One operator of a small network, per sample: bytes and operations of forward and backward.
+std::map<std::string, VectorWork> of_yaml(const std::string& nodes, bool backward) {
+  const std::string yaml = "network: n\nnodes:\n  - input: {channels: 6, height: 4}\n" + nodes;
+  Network n = build_network(expand_network(parse_network_file(yaml, "n.yaml")));
+  n.layers.clear();
+  VectorOptions options;
+  options.backward = backward;
+  return by_kind(vector_work(n, 2, {3, 8}, options));
+}
+
+TEST_CASE("a branch point reads every gradient and writes their sum", "[vector]") {
+  // x (24 elements, trained through fc) is read by a, b and the sum; batch 2.
+  const std::string nodes =
+      "  - dense: {name: fc, channels: 6}\n"
+      "  - activation: {name: a, kind: tanh}\n"
+      "  - activation: {name: b, kind: sigmoid, inputs: fc}\n"
+      "  - add: {name: sum, inputs: [a, b, fc]}\n";
+  CHECK(of_yaml(nodes, false).at("gradient-sum").bytes == 0);
+  const auto work = of_yaml(nodes, true);
+  CHECK(work.at("gradient-sum").bytes == 4 * 2 * (3 * 24 + 24));
+  CHECK(work.at("gradient-sum").ops == 2 * 2 * 24);
+  // Three tensors in, one out; the gradient is that of all three inputs as it is.
+  CHECK(work.at("add").bytes == 4 * 2 * (3 * 24 + 24));
+  CHECK(work.at("add").ops == 2 * 2 * 24);
+}
+
+TEST_CASE("operators that need no saved input, by hand", "[vector]") {
+  // Forward 24 in and 24 out with 6 parameters; backward the gradient is read, 6 sums are written.
+  const auto bias = of_yaml("  - dense: {name: fc, channels: 6, bias: true}\n", true);
+  CHECK(bias.at("bias").bytes == 4 * (2 * (24 + 24) + 6) + 4 * (2 * 24 + 6));
+  CHECK(bias.at("bias").ops == 2 * (24 + 24));
+  // 24 in, mask and 24 out; backward mask and gradient in, 24 out.
+  const auto dropout = of_yaml("  - activation: {name: d, kind: dropout}\n", true);
+  CHECK(dropout.at("dropout").bytes == 2 * 4 * 2 * 3 * 24);
+  const auto pool = of_yaml("  - pool: {name: p, kind: average, kernel_h: 2, kernel_w: 1}\n", true);
+  CHECK(pool.at("average-pool").bytes == 4 * 2 * (24 + 12) * 2);
+  const auto up = of_yaml("  - upsample: {name: u}\n", true);
+  CHECK(up.at("upsample").bytes == 4 * 2 * (24 + 96) * 2);
+}
+
+TEST_CASE("an embedding reads its rows, not its table", "[vector]") {
+  const std::string yaml =
+      "network: n\nnodes:\n  - input: {channels: 1, height: 4}\n"
+      "  - embedding: {name: e, channels: 6, vocabulary: 1000}\n";
+  Network n = build_network(expand_network(parse_network_file(yaml, "n.yaml")));
+  VectorOptions options;
+  options.backward = false;
+  // 4 rows of 6 in and out for each of two samples, 4 tokens read.
+  CHECK(by_kind(vector_work(n, 2, {3, 8}, options)).at("embedding").bytes == 2 * 4 * (24 + 24 + 4));
+  options.backward = true;
+  const auto work = by_kind(vector_work(n, 2, {3, 8}, options));
+  // Backward: gradient and rows in, rows out, 6000 zeros.
+  CHECK(work.at("embedding").bytes ==
+        2 * 4 * (24 + 24 + 4) + 2 * 4 * (24 + 24 + 24 + 4) + 4 * 6000);
+  CHECK(work.at("update").bytes == 20 * 6000);
+}
+
 TEST_CASE("time is the slower of bytes and operations, pass by pass", "[vector]") {
   VectorUnit unit;
   unit.bytes_per_cycle = 8;
@@ -151,6 +210,21 @@ TEST_CASE("time is the slower of bytes and operations, pass by pass", "[vector]"
   double cycles = 0;
   for (const auto& [kind, w] : mixed) cycles += w.cycles;
   CHECK(all.cycles == Approx(cycles));
+}
+
+TEST_CASE("FP32 work that dominates an iteration is named", "[vector]") {
+  Network n = one_layer();
+  n.layers.push_back(n.layers[0]);
+  n.layers[1].name = "head";
+  n.layers[1].quantised = false;
+  Network head;
+  head.layers = {n.layers[1]};
+  const double cycles = total(vector_work(head, 2, {3, 8}, {})).cycles;
+  CHECK(fp32_warning(n, 2, {3, 8}, {}, cycles * 2.01).empty());
+  const std::string text = fp32_warning(n, 2, {3, 8}, {}, cycles * 1.25);
+  CHECK(text.find("80 %") != std::string::npos);
+  CHECK(text.find("head 80 %") != std::string::npos);
+  CHECK(text.find("conv") == std::string::npos);
 }
 
 TEST_CASE("vector work of no sample is refused", "[vector]") {

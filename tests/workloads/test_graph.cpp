@@ -60,6 +60,13 @@ TEST_CASE("a graph gives shapes, layers and vector work", "[graph]") {
                                           "fc.bias", "loss"});
   CHECK(network.vector_ops[0].forward_ops == 5 * 16 * 32 * 32);
   CHECK(network.vector_ops[2].backward_ops == 16 * 32 * 32);
+  // Two gradients of relu1 are read and their sum is written; both inputs of add get its gradient.
+  CHECK(network.vector_ops[2].backward_in == 2 * 16 * 32 * 32);
+  CHECK(network.vector_ops[2].backward_out == 16 * 32 * 32);
+  CHECK(network.vector_ops[3].backward_in == 0);
+  CHECK(network.vector_ops[3].backward_out == 0);
+  CHECK(network.vector_ops[5].backward_in == 10);  // fc.bias
+  CHECK(network.vector_ops[5].backward_out == 0);
 }
 
 // Output shape of the last of `nodes`.

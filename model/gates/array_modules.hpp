@@ -1,0 +1,25 @@
+// The modules that the array consists of: what they are called, made from, and how many there are.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/array_config.hpp"
+
+namespace bitcycle {
+
+struct ModuleKind {
+  std::string name;        ///< of characterisations: "pe", "acc", "chunk-a"...
+  std::string rtl_module;  ///< "bc_pe"
+  std::vector<std::pair<std::string, int>> parameters;
+  std::vector<std::string> files;  ///< in rtl/
+  std::size_t instances = 0;       ///< in bc_array with these parameters
+};
+
+/// All but the glue of bc_array itself. The accumulators of the ones row are a module of their own
+/// ("acc-ones") where their read port differs. All four tile walkers count as one ("walker"); that
+/// of the drain is smaller in truth.
+std::vector<ModuleKind> array_modules(const ArrayConfig& config);
+
+}  // namespace bitcycle
