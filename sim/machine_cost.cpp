@@ -182,6 +182,7 @@ CompileOptions compile_options(const MachineCostOptions& options) {
   const MemoryTiming memory = options.planned_for.value_or(options.memory);
   out.exchange = options.exchange;
   out.memory = memory;
+  out.pools = std::make_shared<MappingPools>();
   out.host_cycles_per_byte = 1.0 / options.vector.bytes_per_cycle;
   return out;
 }
@@ -268,12 +269,16 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
       out.mapping += (out.mapping.empty() ? "" : "; ") + mapping_text(c.plan.mapping());
     }
     const double host_bytes = out.host_bytes;  // of all parts
+    if (batch_parts > 1) {
+      const double results =
+          static_cast<double>(out.result_bits) / (options_.results == OutputForm::kRaw48 ? 48 : 32);
+      out.host_ops += static_cast<double>(batch_parts - 1) * results;
+      out.mapping += fmt::format("; {} parts of the batch", batch_parts);
+    }
+    const double host_ops = out.host_ops;
     out.scale(batch_parts);
     out.host_bytes = host_bytes;
-    if (batch_parts > 1) {
-      out.mapping += fmt::format("; {} parts of the batch", batch_parts);
-      out.host_ops += host_bytes / (options_.results == OutputForm::kRaw48 ? 6 : 4);
-    }
+    out.host_ops = host_ops;
     out.macs_useful = useful;  // of the layer, in however many plans
   } catch (const InputError& e) {
     throw InputError(fmt::format("layer '{}' {}: {}", l.name, to_string(kind), e.what()));

@@ -17,16 +17,20 @@ struct Widths {
 };
 
 // Widths whose best mappings are kept: all, so that none depends on the widths of the job.
-constexpr Widths kWidths[] = {{8, 8}, {8, 4}, {4, 4}, {8, 2}, {2, 2}, {8, 1}, {1, 8}, {1, 1}};
+constexpr Widths kWidths[] = {{8, 8}, {8, 4}, {4, 4}, {2, 2}, {1, 8}};
 constexpr Widths kWideWidths[] = {{16, 16}, {16, 8}};
 // Memories, from fast to slow: 1/256 cycle per beat, cycles of latency.
 struct Speed {
   std::uint64_t cost, latency;
 };
-constexpr Speed kSpeeds[] = {{256, 1}, {640, 60}, {2048, 200}, {8192, 500}};
-// Of each.
-constexpr std::size_t kFew = 1;
-constexpr std::size_t kLooks = 1000000;
+constexpr Speed kSpeeds[] = {{256, 1}, {1024, 100}, {8192, 500}};
+// How many are kept of each, of how many that are looked at. Small products are dearer for what the
+// estimate does not see, and cheap to time.
+struct Effort {
+  std::size_t few, looks;
+};
+constexpr Effort kLarge = {1, 12}, kSmall = {4, 48};
+constexpr std::uint64_t kSmallMacs = 1U << 26U;
 // A block's results leave in so many pieces: the last store is shorter, the instructions are more.
 constexpr std::uint64_t kParts[] = {2, 4, 8, 16, 32};
 
@@ -63,6 +67,7 @@ void keep(MappingPool& pool, const Mapping& m) {
 MappingPool make_pool(const GemmProblem& problem, bool exchange, std::uint64_t most) {
   MappingPool pool;
   SubBlockCache sub_blocks;
+  const Effort effort = problem.useful_macs < kSmallMacs ? kSmall : kLarge;
   const int widest = problem.config.array.p_max;
   const auto look = [&](const Widths& w) {
     if (std::max(w.first, w.second) > widest) return;
@@ -72,7 +77,8 @@ MappingPool make_pool(const GemmProblem& problem, bool exchange, std::uint64_t m
       MemoryTiming memory;
       memory.read_cost = memory.write_cost = s.cost;
       memory.latency = memory.write_latency = s.latency;
-      for (const RankedMapping& r : search.best(OverlapTime(memory), kFew, kLooks)) keep(pool, r.mapping);
+      for (const RankedMapping& r : search.best(OverlapTime(memory), effort.few, effort.looks))
+        keep(pool, r.mapping);
     }
     pool.candidates += search.candidates();
     pool.evaluated += search.evaluated();
@@ -80,12 +86,6 @@ MappingPool make_pool(const GemmProblem& problem, bool exchange, std::uint64_t m
   };
   for (const Widths& w : kWideWidths) look(w);
   for (const Widths& w : kWidths) look(w);
-  for (const Mapping& whole : std::vector<Mapping>(pool.mappings)) {
-    for (const std::uint64_t parts : kParts) {
-      Mapping m = whole;
-      if (choose_sub_blocks(problem, m, parts)) keep(pool, m);
-    }
-  }
   return pool;
 }
 
@@ -114,8 +114,7 @@ Compiled by_measure(const GemmProblem& problem, const CompileOptions& options) {
 
 }  // namespace
 
-const MappingPool& MappingPools::of(const GemmProblem& problem, bool exchange,
-                                    std::uint64_t most) {
+const MappingPool& MappingPools::of(const GemmProblem& problem, bool exchange, std::uint64_t most) {
   const auto [at, fresh] = pools_.try_emplace(key_of(problem, exchange, most));
   if (fresh) at->second = make_pool(problem, exchange, most);
   return at->second;
@@ -135,33 +134,59 @@ Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
   if (options.time) return by_measure(problem, options);
 
   MappingPools own;
-  const MappingPool& pool = (options.pools ? *options.pools : own)
-                                .of(problem, options.exchange, options.exhaustive);
-  Plan best(problem, naive_mapping(problem));
-  PlanTimes times = time_plan(best, options.memory);
-  const auto naive_time = static_cast<double>(times.cycles);
+  const MappingPool& pool =
+      (options.pools ? *options.pools : own).of(problem, options.exchange, options.exhaustive);
+  const Mapping naive = naive_mapping(problem);
   const OverlapTime estimate(options.memory);
   BoxCache cache;
   std::vector<Choice> choices;
-  for (const Mapping& m : pool.mappings) {
+  const auto choose_from = [&](const Mapping& m) {
     const PlanCheck check = check_mapping(problem, m, &cache);
-    if (!check.refused.empty()) continue;
+    if (!check.refused.empty()) return;
     choices.push_back(
         {estimate(check.cost), least_cycles(problem, m, check.cost, options.memory), &m});
-  }
+  };
+  choose_from(naive);
+  for (const Mapping& m : pool.mappings) choose_from(m);
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return a.estimate < b.estimate; });
+  std::optional<Plan> best;
+  PlanTimes times;
+  // Cycles if that is less than any plan so far, else whatever is known to be too much.
+  const auto judge = [&](const Mapping& m, double least) {
+    if (best && least >= static_cast<double>(times.cycles)) return least;
+    Plan plan(problem, m);
+    const PlanTimes other =
+        best ? time_plan(plan, options.memory, times.cycles - 1) : time_plan(plan, options.memory);
+    if (!best || (other.complete && other.cycles < times.cycles)) {
+      times = other;
+      best = std::move(plan);
+    }
+    return static_cast<double>(other.cycles);
+  };
+  double naive_time = 0;
   for (const Choice& c : choices) {
-    if (c.least >= static_cast<double>(times.cycles)) continue;
-    Plan plan(problem, *c.mapping);
-    const PlanTimes other = time_plan(plan, options.memory, times.cycles - 1);
-    if (!other.complete || other.cycles >= times.cycles) continue;
-    times = other;
-    best = std::move(plan);
+    const double time = judge(*c.mapping, c.least);
+    if (c.mapping == &naive) naive_time = time;
   }
-  return {std::move(best),  static_cast<double>(times.cycles),
-          naive_time,       pool.candidates,
-          pool.evaluated,   pool.exhaustive,
+  // Smaller pieces of output are stored earlier, at the price of more instructions: no piece makes
+  // the rest of the work less.
+  for (const Choice& c : choices) {
+    for (const std::uint64_t parts : kParts) {
+      if (c.least >= static_cast<double>(times.cycles)) break;
+      Mapping m = *c.mapping;
+      if (!choose_sub_blocks(problem, m, parts) || m == *c.mapping) continue;
+      const PlanCheck check = check_mapping(problem, m, &cache);
+      if (!check.refused.empty()) continue;
+      judge(m, least_cycles(problem, m, check.cost, options.memory));
+    }
+  }
+  return {std::move(best.value()),
+          static_cast<double>(times.cycles),
+          naive_time,
+          pool.candidates,
+          pool.evaluated,
+          pool.exhaustive,
           times};
 }
 

@@ -15,8 +15,9 @@
 
 namespace bitcycle {
 
-/// Mappings of one product on one machine that are worth timing, whatever its widths and the memory:
-/// the best few by OverlapTime at widths and memories that stand for all (compile.cpp lists them).
+/// Mappings of one product on one machine that are worth timing, whatever its widths and the
+/// memory: the best few by OverlapTime at widths and memories that stand for all (compile.cpp lists
+/// them).
 struct MappingPool {
   std::vector<Mapping> mappings;
   std::uint64_t candidates = 0, evaluated = 0;
@@ -49,18 +50,19 @@ struct CompileOptions {
 /// The chosen plan and how it was found.
 struct Compiled {
   Plan plan;
-  double time = 0;        ///< cycles, or by the options' measure
-  double naive_time = 0;  ///< of naive_mapping
+  double time = 0;  ///< cycles, or by the options' measure
+  /// Of naive_mapping: exact if it came into question, else a lower bound that is above `time`.
+  double naive_time = 0;
   std::uint64_t candidates = 0, evaluated = 0;
   bool exhaustive = false;
   std::optional<PlanTimes> times;  ///< on the options' memory; unset with a measure
 };
 
-/// The mapping that takes the fewest cycles by the recurrence of those in the problem's pool and the
-/// naive one. The pool depends neither on widths nor on the memory, so that a mapping that serves
-/// more bits or less bandwidth is at hand for fewer bits and more bandwidth too: they never cost
-/// cycles where the mapping itself takes none more. Throws InputError if the layer cannot run on the
-/// machine.
+/// The mapping that takes the fewest cycles by the recurrence of those in the problem's pool and
+/// the naive one. The pool depends neither on widths nor on the memory, so that a mapping that
+/// serves more bits or less bandwidth is at hand for fewer bits and more bandwidth too: they never
+/// cost cycles where the mapping itself takes none more. Throws InputError if the layer cannot run
+/// on the machine.
 Compiled compile(const GemmProblem& problem, const CompileOptions& options = {});
 
 /// A layer's plans, to be run one after the other.

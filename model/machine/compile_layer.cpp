@@ -38,9 +38,9 @@ double least_of_any(const GemmProblem& p, const MemoryTiming& memory) {
     const std::uint64_t m = own_count(part.first, {0, 0, 0}, part.rows);
     const std::uint64_t n = own_count(part.second, {0, 0, 0}, part.cols);
     const std::uint64_t k = taps * lanes;
-    array += static_cast<double>(
-        std::min(gemm_timing(p.config.array, {{m, n, k}, p.pa, p.pw}).steady,
-                 gemm_timing(p.config.array, {{n, m, k}, p.pw, p.pa}).steady));
+    array +=
+        static_cast<double>(std::min(gemm_timing(p.config.array, {{m, n, k}, p.pa, p.pw}).steady,
+                                     gemm_timing(p.config.array, {{n, m, k}, p.pw, p.pa}).steady));
   }
   const std::uint64_t full_units = p.units > 1 ? p.units - 1 : 1;  // the last may have fewer parts
   return array * static_cast<double>(full_units) +
@@ -58,7 +58,7 @@ CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
   CompiledLayer layer;
   layer.time = std::numeric_limits<double>::infinity();
   std::string refusal;
-  const auto attempt = [&](const char* way, auto&& make) {
+  const auto attempt = [&](const std::string& way, auto&& make) {
     try {
       CompiledLayer other = make();
       layer.reason += fmt::format("{}{} {:.0f}", layer.reason.empty() ? "" : ", ", way, other.time);
@@ -78,22 +78,23 @@ CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
     return l;
   });
   const bool raw = job.out.form != OutputForm::kCodes;
-  if (s.groups == 1 && s.kh * s.kw > 1 && s.cin % static_cast<std::uint64_t>(config.gl) != 0 &&
-      job.pass != ConvPass::kDx && raw && !options.mapping) {
-    attempt("expanded", [&] {
-      CompiledLayer l;
-      const GemmProblem direct(config, job);
-      const GemmProblem dense(config, expanded_job(job));
-      const bool forward = job.pass == ConvPass::kForward;
-      l.plans.push_back(compile(dense, options));
-      l.expanded = true;
-      l.host_bytes = (forward ? direct.first : direct.second).bytes() +
-                     (forward ? dense.first : dense.second).bytes();
-      l.time =
-          l.plans.front().time + options.host_cycles_per_byte * static_cast<double>(l.host_bytes);
-      return l;
-    });
-  }
+  const bool may_expand = s.groups == 1 && s.kh * s.kw > 1 &&
+                          s.cin % static_cast<std::uint64_t>(config.gl) != 0 &&
+                          job.pass != ConvPass::kDx && raw && !options.mapping;
+  const auto expanded = [&](const ConvJob& of) {
+    CompiledLayer l;
+    const GemmProblem direct(config, of);
+    const GemmProblem dense(config, expanded_job(of));
+    const bool forward = of.pass == ConvPass::kForward;
+    l.plans.push_back(compile(dense, options));
+    l.expanded = true;
+    l.host_bytes = (forward ? direct.first : direct.second).bytes() +
+                   (forward ? dense.first : dense.second).bytes();
+    l.time =
+        l.plans.front().time + options.host_cycles_per_byte * static_cast<double>(l.host_bytes);
+    return l;
+  };
+  if (may_expand) attempt("expanded", [&] { return expanded(job); });
   if (job.pass == ConvPass::kDx && raw && !job.dx_as_gemm && s.stride_h * s.stride_w > 1 &&
       job.phase_y < 0 && !options.mapping) {
     attempt("phase by phase", [&] {
@@ -120,16 +121,25 @@ CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
       const GemmProblem problem(config, one);
       const double copies = static_cast<double>(parts);
       if (copies * least_of_any(problem, options.memory) > kWorthwhile * layer.time) break;
-      attempt(fmt::format("in {} parts of the batch", parts).c_str(), [&] {
-        CompiledLayer l;
+      const auto in_parts = [&](CompiledLayer l) {
         l.batch_parts = parts;
-        l.plans.push_back(compile(problem, options));
         const PlanCost& cost = l.plans.front().plan.cost();
-        l.host_bytes = (parts - 1) * cost.out_beats * static_cast<std::uint64_t>(config.dw) / 8;
-        l.time = copies * l.plans.front().time +
-                 options.host_cycles_per_byte * static_cast<double>(l.host_bytes);
+        const std::uint64_t sums =
+            (parts - 1) * cost.out_beats * static_cast<std::uint64_t>(config.dw) / 8;
+        l.host_bytes = parts * l.host_bytes + sums;
+        l.time = copies * l.time + options.host_cycles_per_byte * static_cast<double>(sums);
         return l;
+      };
+      attempt(fmt::format("in {} parts of the batch", parts), [&] {
+        CompiledLayer l;
+        l.plans.push_back(compile(problem, options));
+        l.time = l.plans.front().time;
+        return in_parts(std::move(l));
       });
+      if (may_expand) {
+        attempt(fmt::format("expanded, in {} parts of the batch", parts),
+                [&] { return in_parts(expanded(one)); });
+      }
     }
   }
   if (layer.plans.empty()) throw InputError(refusal);

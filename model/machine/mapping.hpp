@@ -41,8 +41,8 @@ OutputUnits output_units(const GemmProblem& problem);
 /// down to 1 (rounded up, and up to whole multiples of `unit`). Ascending.
 std::vector<std::int64_t> candidate_sizes(std::int64_t extent, std::int64_t unit, bool all);
 
-/// Blocks of a space: the outer digit is split first, an inner one only when all outside are 1; and,
-/// beside these, the innermost digit split while the others are whole.
+/// Blocks of a space: the outer digit is split first, an inner one only when all outside are 1;
+/// and, beside these, the innermost digit split while the others are whole.
 std::vector<Index3> candidate_blocks(const Index3& extent, const std::array<bool, 3>& may_split,
                                      std::int64_t unit, bool all);
 

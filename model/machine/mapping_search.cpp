@@ -96,8 +96,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 }  // namespace
 
 bool SubBlockCache::choose(const GemmProblem& problem, Mapping& m) {
-  const auto [at, fresh] = known_.try_emplace({m.rows[0], m.rows[1], m.rows[2], m.cols[0],
-                                               m.cols[1], m.cols[2], m.exchange ? 1 : 0});
+  const auto [at, fresh] = known_.try_emplace(
+      {m.rows[0], m.rows[1], m.rows[2], m.cols[0], m.cols[1], m.cols[2], m.exchange ? 1 : 0});
   Known& k = at->second;
   if (fresh) {
     k.fits = choose_sub_blocks(problem, m);
@@ -160,10 +160,10 @@ void MappingSearch::make_candidates(bool exchange_too) {
   const std::uint64_t overhead = static_cast<std::uint64_t>(c.setup_cycles()) + 5;
   const std::uint64_t full_units = p_.units > 1 ? p_.units - 1 : 1;
   // Beats of the output buffer that a result takes, in the room of a sub-block.
-  const double of_room = p_.out.form == OutputForm::kCodes
-                             ? 0
-                             : static_cast<double>(raw_bits(p_.out.form)) /
-                                   (static_cast<double>(c.dw) * c.ob_d / 2);
+  const double of_room =
+      p_.out.form == OutputForm::kCodes
+          ? 0
+          : static_cast<double>(raw_bits(p_.out.form)) / (static_cast<double>(c.dw) * c.ob_d / 2);
   for (const bool exchange : {false, true}) {
     if (exchange && !exchange_too) continue;
     if (exchange && p_.out.form == OutputForm::kCodes &&
@@ -277,8 +277,8 @@ std::vector<RankedMapping> MappingSearch::best(const OverlapTime& time, std::siz
   for (std::size_t i = 0; i < bounds_.size() && (i < looks || out.empty()); ++i) {
     if (i % kSome == 0) {
       const auto from = bounds_.begin() + static_cast<std::ptrdiff_t>(i);
-      const auto to = bounds_.begin() +
-                      static_cast<std::ptrdiff_t>(std::min(i + kSome, bounds_.size()));
+      const auto to =
+          bounds_.begin() + static_cast<std::ptrdiff_t>(std::min(i + kSome, bounds_.size()));
       if (to != bounds_.end()) std::nth_element(from, to, bounds_.end());
       std::sort(from, to);
     }

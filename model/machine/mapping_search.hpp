@@ -43,8 +43,8 @@ class MappingSearch {
   MappingSearch(const GemmProblem& problem, bool exchange, std::uint64_t most,
                 SubBlockCache& sub_blocks);
 
-  /// The best few, ascending, the first found among equals. Candidates are looked at in the order of
-  /// a lower bound of their time, no more than `looks` of them if one of these runs.
+  /// The best few, ascending, the first found among equals. Candidates are looked at in the order
+  /// of a lower bound of their time, no more than `looks` of them if one of these runs.
   std::vector<RankedMapping> best(const OverlapTime& time, std::size_t few, std::size_t looks);
   /// The best one of all candidates by another measure, which has no bound.
   std::optional<RankedMapping> best(const PlanTime& time);

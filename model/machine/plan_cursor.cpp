@@ -110,8 +110,7 @@ bool PlanCursor::regular(std::size_t cut, std::uint64_t iteration) {
          signature(cut, iteration + 1) == mine;
 }
 
-std::uint64_t PlanCursor::regular_run(std::size_t cut, std::uint64_t iteration,
-                                      std::uint64_t end) {
+std::uint64_t PlanCursor::regular_run(std::size_t cut, std::uint64_t iteration, std::uint64_t end) {
   Cut& c = cuts_[cut];
   if (iteration < c.run_from || iteration > c.run_end || c.run_end == 0) {
     c.run_from = c.run_end = iteration;

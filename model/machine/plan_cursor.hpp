@@ -1,4 +1,5 @@
-// A plan's walk in pieces that repeat: for evaluating long streams without making every instruction.
+// A plan's walk in pieces that repeat: for evaluating long streams without making every
+// instruction.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@ struct PlanProgress {
 };
 
 /// Walks a plan step by step (a step is a visit of a block: unit, outer, inner, reduction) and can
-/// cut it into iterations of its outer loops, more finely from cut to cut: the last cut's iterations
-/// are single steps. next() for all steps in order gives what Plan::emit gives.
+/// cut it into iterations of its outer loops, more finely from cut to cut: the last cut's
+/// iterations are single steps. next() for all steps in order gives what Plan::emit gives.
 ///
 /// Iteration j of a cut is regular if its instructions have the same timing content as those of
 /// j-1, one by one: engine, tokens, line counts, burst splits, M, N, K and bits (equal shape ids),
@@ -50,8 +51,8 @@ class PlanCursor {
   void next(const Plan::Sink& sink);
   PlanProgress progress() const;
   /// Passes over `iterations` iterations of a cut. `before` and `after`: the places around the
-  /// iteration that ends at position(). Throws std::logic_error unless position() is a border of the
-  /// cut and not 0, and all of them are regular.
+  /// iteration that ends at position(). Throws std::logic_error unless position() is a border of
+  /// the cut and not 0, and all of them are regular.
   void skip(std::size_t cut, std::uint64_t iterations, const PlanProgress& before,
             const PlanProgress& after);
 

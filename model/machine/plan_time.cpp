@@ -60,9 +60,9 @@ class Timer {
     if (last_ == timings_.end() || last_->first != shape) {
       last_ = timings_.find(shape);
       if (last_ == timings_.end()) {
-        last_ = timings_
-                    .emplace(shape, gemm_timing(config_.array, {{e->m, e->n, e->k}, e->pa, e->pw}))
-                    .first;
+        last_ =
+            timings_.emplace(shape, gemm_timing(config_.array, {{e->m, e->n, e->k}, e->pa, e->pw}))
+                .first;
       }
     }
     time_.add(timed(*e, last_->second.cycles));
@@ -73,8 +73,7 @@ class Timer {
   // Iterations `first` to before `end` of a cut; the cursor stands at the first one.
   void iterate(std::size_t cut, std::uint64_t first, std::uint64_t end) {
     const bool finest = cut + 1 == cursor_.cuts();
-    const std::uint64_t finer =
-        finest ? 1 : cursor_.steps_each(cut) / cursor_.steps_each(cut + 1);
+    const std::uint64_t finer = finest ? 1 : cursor_.steps_each(cut) / cursor_.steps_each(cut + 1);
     const bool may_skip = end - first >= kShortLoop;
     std::map<std::vector<std::uint64_t>, Seen> seen;
     PlanProgress before, after;

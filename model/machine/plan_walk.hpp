@@ -139,7 +139,8 @@ class PlanWalk {
     return p;
   }
   /// Passes over `times` repetitions of what happened between `a` and `b`; the next step is `step`.
-  void advance(const PlanProgress& a, const PlanProgress& b, std::uint64_t times, std::uint64_t step) {
+  void advance(const PlanProgress& a, const PlanProgress& b, std::uint64_t times,
+               std::uint64_t step) {
     for (std::size_t i = 0; i < 2; ++i) {
       Operand& o = operands_[i];
       o.loaded += times * (b.loaded[i] - a.loaded[i]);

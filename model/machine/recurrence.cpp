@@ -189,9 +189,9 @@ void Recurrence::walk(const TimedTransfer& t, Burst&& burst) const {
   }
 }
 
-// A transfer starts after all bursts of the one before it in its engine have ended, so that of their
-// times only the server's matters: and not even that once the first data come later anyway. Then a
-// transfer of the same lines takes the same time again.
+// A transfer starts after all bursts of the one before it in its engine have ended, so that of
+// their times only the server's matters: and not even that once the first data come later anyway.
+// Then a transfer of the same lines takes the same time again.
 std::uint64_t Recurrence::fetch(const TimedTransfer& t, std::uint64_t start) {
   const std::uint64_t first_data = (start + 1 + memory_.latency) * kUnit;
   const bool fresh = read_.server_free <= first_data;
@@ -258,8 +258,7 @@ std::uint64_t Recurrence::transfer(bool read, const TimedTransfer& t, std::uint6
   });
   all_bursts += bursts;
   if (fresh) {
-    port.known.emplace(key,
-                       TransferTime{b.done - start, port.server_free - start * kUnit, bursts});
+    port.known.emplace(key, TransferTime{b.done - start, port.server_free - start * kUnit, bursts});
   }
   return b.done;
 }

@@ -158,9 +158,9 @@ class Recurrence {
     std::uint64_t server_free = 0;  // 1/256 cycle
     std::unordered_map<LinesKey, TransferTime, LinesHash> known;
   };
-  struct Bursts {                              // of one transfer, on the way
-    std::uint64_t request = 0;                 // first cycle in which a request may be made
-    std::uint64_t done = 0;                    // of the last burst
+  struct Bursts {               // of one transfer, on the way
+    std::uint64_t request = 0;  // first cycle in which a request may be made
+    std::uint64_t done = 0;     // of the last burst
   };
 
   void dispatch();
