@@ -10,8 +10,8 @@
 #include "golden/error.hpp"
 #include "golden/training.hpp"
 #include "model/machine/layer_data.hpp"
-#include "sim/memory_choice.hpp"
 #include "sim/energy_work.hpp"
+#include "sim/memory_choice.hpp"
 #include "sim/rtl_library.hpp"
 
 namespace bitcycle {

@@ -64,7 +64,7 @@ struct SimulatedRun {
   std::uint64_t table_cycles = 0;  ///< what the table says of the same products
   std::string mismatch;            ///< first difference of RTL and model; "" if none
   std::optional<MeasuredEnergy> measured;  ///< PEs, where energy is from gates
-  double seconds = 0;              ///< wall clock, for the speed in a report on the terminal
+  double seconds = 0;  ///< wall clock, for the speed in a report on the terminal
   bool pass() const {
     return wrong == 0 && inexact == 0 && mismatch.empty() && cycles == table_cycles;
   }
