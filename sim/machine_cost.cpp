@@ -8,7 +8,7 @@
 #include "golden/checked.hpp"
 #include "golden/error.hpp"
 #include "model/formula.hpp"
-#include "model/machine/plan_cursor.hpp"
+#include "model/machine/plan_time.hpp"
 #include "model/machine/timed.hpp"
 
 namespace bitcycle {
@@ -61,8 +61,6 @@ std::string key_of(const MatmulJob& j, std::uint64_t repeats) {
                      j.n, j.k, j.a_columns ? 't' : 'n', j.w_columns ? 't' : 'n',
                      static_cast<int>(j.out.form), repeats);
 }
-
-double cycles_per_beat(std::uint64_t cost) { return static_cast<double>(cost) / 256.0; }
 
 // Every count of a GEMM, in one place.
 template <class Gemm, class Visit>
@@ -183,10 +181,8 @@ CompileOptions compile_options(const MachineCostOptions& options) {
   CompileOptions out;
   const MemoryTiming memory = options.planned_for.value_or(options.memory);
   out.exchange = options.exchange;
-  out.memory.read_cost = cycles_per_beat(memory.read_cost);
-  out.memory.write_cost = cycles_per_beat(memory.write_cost);
-  out.memory.latency = static_cast<double>(memory.latency);
-  out.memory.write_latency = static_cast<double>(memory.write_latency);
+  out.memory = memory;
+  out.pools = std::make_shared<MappingPools>();
   out.host_cycles_per_byte = 1.0 / options.vector.bytes_per_cycle;
   return out;
 }
@@ -241,12 +237,7 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
 
   const MachineConfig& config = options_.machine;
   CompileOptions compiling = compile_options(options_);
-  if (options_.judged > 0) {
-    compiling.judged = options_.judged;
-    compiling.judge = [this](const Plan& plan) {
-      return static_cast<double>(run_plan(plan).cycles);
-    };
-  }
+  compiling.pools = pools_;
 
   MachineGemm out;
   out.layer = layer;
@@ -255,8 +246,10 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
   out.repeats = job.repeats;
   try {
     std::vector<Compiled> compiled;
+    std::uint64_t batch_parts = 1;
     if (job.is_conv) {
       CompiledLayer made = compile_layer(config, job.conv, compiling);
+      batch_parts = made.batch_parts;
       out.expanded = made.expanded;
       out.host_bytes = static_cast<double>(made.host_bytes);
       compiled = std::move(made.plans);
@@ -270,9 +263,22 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
     const std::uint64_t useful = job.is_conv ? GemmProblem(config, job.conv).useful_macs
                                              : GemmProblem(config, job.matmul).useful_macs;
     for (const Compiled& c : compiled) {
-      out += run_plan(c.plan);
+      // The compiler has timed its plan, on the memory that it planned for.
+      out += options_.planned_for || !c.times ? run_plan(c.plan, time_plan(c.plan, options_.memory))
+                                              : run_plan(c.plan, *c.times);
       out.mapping += (out.mapping.empty() ? "" : "; ") + mapping_text(c.plan.mapping());
     }
+    const double host_bytes = out.host_bytes;  // of all parts
+    if (batch_parts > 1) {
+      const double results =
+          static_cast<double>(out.result_bits) / (options_.results == OutputForm::kRaw48 ? 48 : 32);
+      out.host_ops += static_cast<double>(batch_parts - 1) * results;
+      out.mapping += fmt::format("; {} parts of the batch", batch_parts);
+    }
+    const double host_ops = out.host_ops;
+    out.scale(batch_parts);
+    out.host_bytes = host_bytes;
+    out.host_ops = host_ops;
     out.macs_useful = useful;  // of the layer, in however many plans
   } catch (const InputError& e) {
     throw InputError(fmt::format("layer '{}' {}: {}", l.name, to_string(kind), e.what()));
@@ -292,67 +298,16 @@ MachineGemm MachineCost::gemm(const Network& network, std::size_t layer, GemmKin
 }
 
 // One instruction stream from idle to idle.
-MachineGemm MachineCost::run_plan(const Plan& plan) const {
+MachineGemm MachineCost::run_plan(const Plan& plan, const PlanTimes& time) const {
   const MachineConfig& config = options_.machine;
   MachineGemm out;
-  Recurrence time(config, options_.memory);
-  std::map<std::array<std::uint64_t, 5>, GemmTiming> timings;
-  const Plan::Sink sink = [&](const Instruction& instruction, const InstructionInfo&) {
-    const auto* e = std::get_if<ExecInstruction>(&instruction);
-    if (e == nullptr) {
-      time.add(timed(instruction, config));
-      return;
-    }
-    const std::array<std::uint64_t, 5> key = {e->m, e->n, e->k,
-                                              static_cast<std::uint64_t>(e->pa.bits),
-                                              static_cast<std::uint64_t>(e->pw.bits)};
-    auto at = timings.find(key);
-    if (at == timings.end()) {
-      at =
-          timings.emplace(key, gemm_timing(config.array, {{e->m, e->n, e->k}, e->pa, e->pw})).first;
-    }
-    time.add(timed(*e, at->second.cycles));
-    out.array_cycles += at->second.cycles;
-    out.steady += at->second.steady;
-  };
-  // Iterations that repeat in a state that has been there before take the same time again.
-  struct Seen {
-    std::uint64_t iteration = 0;
-    Recurrence::Mark mark;
-    std::uint64_t array_cycles = 0, steady = 0;
-  };
-  std::map<std::vector<std::uint64_t>, Seen> seen;
-  PlanCursor cursor(plan);
-  while (cursor.position() < cursor.count()) {
-    const std::uint64_t j = cursor.position();
-    const bool regular = cursor.regular(j);
-    if (!regular) seen.clear();
-    const std::uint64_t ahead = regular ? cursor.regular_run(j) : 0;
-    if (seen.size() < 64 && j + 1 < cursor.count()) {
-      const Seen here{j, time.mark(), out.array_cycles, out.steady};
-      const auto [at, inserted] = seen.emplace(time.state(), here);
-      const std::uint64_t period = inserted ? 1 : j - at->second.iteration;
-      const std::uint64_t times = inserted ? 0 : ahead / period;
-      if (times > 0) {
-        time.skip(at->second.mark, here.mark, times);
-        out.array_cycles += (here.array_cycles - at->second.array_cycles) * times;
-        out.steady += (here.steady - at->second.steady) * times;
-        cursor.skip(period * times);
-        seen.clear();
-        continue;
-      }
-    }
-    cursor.next(sink);
-  }
-  if (!time.settled()) throw InputError("the instruction stream stops: " + time.stuck());
-
   const PlanCost& cost = plan.cost();
   const auto dw = static_cast<std::uint64_t>(config.dw);
-  for (std::size_t e = 0; e < out.engines.size(); ++e) {
-    out.engines[e] = time.engine(static_cast<MachineEngine>(e));
-  }
+  out.engines = time.engines;
+  out.array_cycles = time.array_cycles;
+  out.steady = time.steady;
   const EngineCycles& exec = out.engines[static_cast<std::size_t>(MachineEngine::kExec)];
-  out.cycles = time.cycles();
+  out.cycles = time.cycles;
   out.set_up = exec.run - out.array_cycles;
   out.wait_fetch = exec.wait_in;
   out.wait_store = exec.wait_out;

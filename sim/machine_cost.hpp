@@ -33,9 +33,6 @@ struct MachineCostOptions {
   DxLowering lowering = DxLowering::kPhases;
   bool exchange = true;  ///< operands may change places where that is faster
   OutputForm results = OutputForm::kRaw32;
-  /// So many of the compiler's best mappings are timed by the recurrence, and the fastest is taken;
-  /// 0: the compiler's own measure decides (many times quicker on large layers).
-  std::size_t judged = 0;
 };
 
 /// Chunks that the array works on, as in PlanCost: what its events and energy follow from.
@@ -110,10 +107,11 @@ class MachineCost {
   std::uint64_t distinct() const;  ///< GEMMs compiled so far
 
  private:
-  MachineGemm run_plan(const Plan& plan) const;
+  MachineGemm run_plan(const Plan& plan, const PlanTimes& time) const;
 
   MachineCostOptions options_;
   std::map<std::string, MachineGemm> known_;
+  std::shared_ptr<MappingPools> pools_ = std::make_shared<MappingPools>();
 };
 
 /// The compiler's job of a layer's GEMM. A matmul gives a MatmulJob, everything else a ConvJob.

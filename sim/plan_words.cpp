@@ -8,7 +8,7 @@ PlanWords::PlanWords(const Plan& plan, Seen seen) : cursor_(plan), seen_(std::mo
 
 std::optional<std::uint64_t> PlanWords::next() {
   while (at_ == words_.size()) {
-    if (cursor_.position() == cursor_.count()) return std::nullopt;
+    if (cursor_.position() == cursor_.steps()) return std::nullopt;
     words_.clear();
     at_ = 0;
     cursor_.next([&](const Instruction& instruction, const InstructionInfo&) {

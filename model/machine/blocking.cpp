@@ -1,6 +1,7 @@
 #include "model/machine/blocking.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "golden/error.hpp"
@@ -189,15 +190,6 @@ FetchBox fetch_box(const GemmProblem& problem, const std::vector<GemmPart>& part
   return box;
 }
 
-std::size_t BoxCache::Hash::operator()(const Key& key) const {
-  std::uint64_t h = 0xCBF29CE484222325ULL;
-  for (const std::int64_t part : key) {
-    h = (h ^ static_cast<std::uint64_t>(part)) * 0x100000001B3ULL;
-    h ^= h >> 29U;
-  }
-  return h;
-}
-
 BoxTotals* BoxCache::find(const Key& key) {
   const auto it = totals_.find(key);
   return it == totals_.end() ? nullptr : &it->second;
@@ -205,36 +197,83 @@ BoxTotals* BoxCache::find(const Key& key) {
 
 namespace {
 
+// Blocks at either end of a digit whose spans may be cut by a border of the tensor or the last
+// block.
+std::int64_t border_blocks(const std::vector<GemmPart>& parts, bool first, int axis,
+                           std::size_t digit, const BlockGrid& own, const BlockGrid& ks) {
+  std::int64_t reach = 0;  // of all that does not belong to the digit
+  std::int64_t slope = 0;
+  for (const GemmPart& p : parts) {
+    const Coordinate& c = coordinate(map_of(p, first), axis);
+    std::int64_t far = std::abs(c.offset);
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (d != digit) far += std::abs(c.own[d]) * own.extent[d];
+      if (d + 3 != digit) far += std::abs(c.k[d]) * ks.extent[d];
+    }
+    reach = std::max(reach, far);
+    slope = std::abs(digit < 3 ? c.own[digit] : c.k[digit - 3]);
+  }
+  const std::int64_t block = digit < 3 ? own.block[digit] : ks.block[digit - 3];
+  return reach / std::max<std::int64_t>(slope * block, 1) + 3;
+}
+
 // Sum and maximum of one coordinate's length over the blocks of the digits that move it.
 BoxTotals axis_totals(const GemmProblem& problem, const std::vector<GemmPart>& parts, bool first,
                       int axis, const BlockGrid& own, const BlockGrid& ks,
                       const std::array<std::int64_t, 6>& counts) {
-  std::int64_t combinations = 1;
-  for (const std::int64_t c : counts) combinations *= c;
+  const TensorLayout& tensor = first ? problem.first : problem.second;
+  Range3 o{{0, 0, 0}, own.extent}, k{{0, 0, 0}, ks.extent};
+  const auto set = [&](std::size_t d, std::int64_t block) {
+    Range3& r = d < 3 ? o : k;
+    const BlockGrid& g = d < 3 ? own : ks;
+    const std::size_t digit = d % 3;
+    r.start[digit] = counts[d] > 1 ? block * g.block[digit] : 0;
+    r.n[digit] = std::min(g.block[digit], g.extent[digit] - r.start[digit]);
+  };
+  const auto length = [&] {
+    const CoordinateSpan s = axis_span(problem, parts, first, axis, o, k);
+    if (axis != kX) return s.count;
+    FetchBox box;
+    box.x = s;
+    set_beats(box, tensor);
+    return box.line_beats;
+  };
+  // The digit with most blocks is summed by its period: inside, only the place in a beat counts.
+  const auto longest =
+      static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  const std::int64_t n = counts[longest];
+  const Coordinate& c = coordinate(map_of(parts.front(), first), axis);
+  const std::int64_t slope = longest < 3 ? c.own[longest] : c.k[longest - 3];
+  const std::int64_t block = longest < 3 ? own.block[longest] : ks.block[longest - 3];
+  const std::int64_t wpb = i64(tensor.words_per_beat());
+  const std::int64_t period =
+      axis == kX ? wpb / std::gcd(wpb, std::abs(slope) * block * tensor.bits) : 1;
+  const std::int64_t border = border_blocks(parts, first, axis, longest, own, ks);
+  const std::int64_t periods = n > 2 * border ? (n - 2 * border) / period : 0;
+
+  std::int64_t others = 1;
+  for (std::size_t d = 0; d < 6; ++d) others *= d == longest ? 1 : counts[d];
   BoxTotals totals;
-  for (std::int64_t i = 0; i < combinations; ++i) {
-    Range3 o{{0, 0, 0}, own.extent}, k{{0, 0, 0}, ks.extent};
+  const auto add = [&](std::int64_t at, std::int64_t times) {
+    set(longest, at);
+    const auto beats = static_cast<std::uint64_t>(length());
+    totals.sum += beats * static_cast<std::uint64_t>(times);
+    totals.most = std::max(totals.most, beats);
+  };
+  for (std::int64_t i = 0; i < others; ++i) {
     std::int64_t rest = i;
     for (std::size_t d = 0; d < 6; ++d) {
-      Range3& r = d < 3 ? o : k;
-      const BlockGrid& g = d < 3 ? own : ks;
-      const std::size_t digit = d % 3;
-      if (counts[d] > 1) {
-        r.start[digit] = rest % counts[d] * g.block[digit];
-        rest /= counts[d];
-      }
-      r.n[digit] = std::min(g.block[digit], g.extent[digit] - r.start[digit]);
+      if (d == longest) continue;
+      set(d, rest % counts[d]);
+      rest /= counts[d];
     }
-    const CoordinateSpan s = axis_span(problem, parts, first, axis, o, k);
-    std::int64_t count = s.count;
-    if (axis == kX) {
-      FetchBox box;
-      box.x = s;
-      set_beats(box, first ? problem.first : problem.second);
-      count = box.line_beats;
+    if (periods < 2) {
+      for (std::int64_t at = 0; at < n; ++at) add(at, 1);
+      continue;
     }
-    totals.sum += static_cast<std::uint64_t>(count);
-    totals.most = std::max(totals.most, static_cast<std::uint64_t>(count));
+    for (std::int64_t at = 0; at < border; ++at) add(at, 1);
+    for (std::int64_t at = 0; at < period; ++at) add(border + at, periods);
+    for (std::int64_t at = border + periods * period; at < n; ++at) add(at, 1);
   }
   return totals;
 }

@@ -80,10 +80,18 @@ class BoxCache {
   BoxTotals* find(const Key& key);
   void add(const Key& key, const BoxTotals& totals) { totals_.emplace(key, totals); }
 
- private:
   struct Hash {
-    std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t h = 0xCBF29CE484222325ULL;
+      for (const std::int64_t part : key) {
+        h = (h ^ static_cast<std::uint64_t>(part)) * 0x9E3779B97F4A7C15ULL;
+        h ^= h >> 29U;
+      }
+      return h;
+    }
   };
+
+ private:
   std::unordered_map<Key, BoxTotals, Hash> totals_;
 };
 

@@ -62,26 +62,6 @@ void Plan::outputs(const OutputSink& sink) const {
   walk.run(0, walk.steps(), nullptr, &sink);
 }
 
-std::uint64_t page_place(const LineWalk& l, std::uint64_t beat_bytes) {
-  const std::uint64_t line = l.line_beats * beat_bytes;
-  // The largest power of two, at most a page, from which the lines of a loop start alike.
-  std::uint64_t period = kPageBytes;
-  const auto step = [&](std::uint32_t n, std::int32_t stride) {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(std::int64_t{stride}) * beat_bytes;
-    while (n > 1 && bytes % period != 0) period /= 2;
-  };
-  step(l.n1, l.stride1);
-  step(l.n2, l.stride2);
-  // All lines of the inner loop inside one such power, or each line inside one.
-  const std::uint64_t reach =
-      l.stride0 < 0 ? kPageBytes + 1
-                    : line + (l.n0 - 1) * static_cast<std::uint64_t>(l.stride0) * beat_bytes;
-  if (l.dram % period + reach <= period) return 0;
-  step(l.n0, l.stride0);
-  if (l.dram % period + line <= period) return 0;
-  return l.dram % kPageBytes / beat_bytes + 1;
-}
-
 std::string mapping_text(const Mapping& m) {
   return fmt::format("rows {} cols {} reduction {} out {} {} {} outer{}", index_text(m.rows),
                      index_text(m.cols), index_text(m.ks), index_text(m.sub_rows),

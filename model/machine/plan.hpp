@@ -78,10 +78,6 @@ struct OutputBlock {
 
 constexpr std::uint64_t kPageBytes = 4096;  ///< no AXI burst crosses a multiple
 
-/// What the split of lines into bursts depends on, apart from counts and strides: 0 if no line
-/// meets a page border inside, else 1 + the first line's beat in its page.
-std::uint64_t page_place(const LineWalk& lines, std::uint64_t beat_bytes);
-
 /// What an instruction is for, beside itself.
 struct InstructionInfo {
   std::uint64_t step = 0;  ///< block visit: unit, then the loops of the mapping

@@ -13,7 +13,6 @@ constexpr std::size_t kLoops = 10;  // unit, outer space, inner space, reduction
 // Iterations at either end that differ in their tokens: buffers that are still free, stores that
 // nobody waits for.
 constexpr std::uint64_t kMargin = 3;
-constexpr std::uint64_t kMostIterations = 4096;
 constexpr TensorAxis kAxisOrder[4] = {TensorAxis::kImg, TensorAxis::kY, TensorAxis::kGranule,
                                       TensorAxis::kX};
 
@@ -27,23 +26,22 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
 struct PlanCursor::State {
   explicit State(const Plan& p) : walk(p) {}
 
+  struct Known {
+    std::array<std::uint64_t, 8> iteration{}, value{};  // the last signatures, by iteration mod 8
+    std::array<bool, 8> any{};
+    // Of the axes that the cut's loops move.
+    std::array<std::unordered_map<std::uint64_t, std::uint64_t>, 8> axis_hash;
+  };
+
   PlanWalk walk;
-  PlanWalk::Progress before, after;  // of the last iteration
   std::array<std::uint64_t, kLoops> loops{};
-  std::size_t outer = kLoops;             // loops that an iteration fixes
   std::array<std::uint64_t, 2> period{};  // by operand: places count modulo this for burst splits
   std::vector<GemmPart> parts;
   std::uint64_t parts_unit = 0;
-  std::array<std::unordered_map<std::uint64_t, std::uint64_t>, 8> axis_hash;  // of the cut's loops
+  std::vector<Known> known;  // by cut
 };
 
 PlanCursor::PlanCursor(const Plan& plan) : plan_(plan), state_(std::make_unique<State>(plan)) {
-  choose_loops();
-}
-PlanCursor::~PlanCursor() = default;
-PlanCursor::PlanCursor(PlanCursor&&) noexcept = default;
-
-void PlanCursor::choose_loops() {
   const GemmProblem& p = plan_.problem();
   const Mapping& m = plan_.mapping();
   const BlockGrid rows{p.rows(), m.rows}, cols{p.cols(), m.cols}, ks{p.ks(), m.ks};
@@ -82,64 +80,68 @@ void PlanCursor::choose_loops() {
       s.period[first ? 0 : 1] = std::min(s.period[first ? 0 : 1], run * beat_bytes);
     }
   }
-  // The cut after which the fewest steps belong to irregular iterations.
-  std::uint64_t total = 1;
-  for (const std::uint64_t n : s.loops) total *= n;
-  std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
-  std::size_t chosen = 1;
+  for (const std::uint64_t n : s.loops) steps_ *= n;
   std::uint64_t count = 1;
-  for (std::size_t loops = 1; loops <= kLoops; ++loops) {
-    count *= s.loops[loops - 1];
-    if (count > kMostIterations) break;
-    if (loops > 1 && s.loops[loops - 1] == 1) continue;
-    // Looking at so many iterations would take longer than emitting the irregular ones.
-    if (best < count) break;
-    const std::uint64_t cost = irregular(loops) * (total / count);
-    if (cost < best) {
-      best = cost;
-      chosen = loops;
-    }
+  for (std::size_t i = 0; i < kLoops; ++i) {
+    count *= s.loops[i];
+    if (s.loops[i] > 1) cuts_.push_back({i + 1, count, steps_ / count, 0, 0, false});
   }
-  irregular(chosen);
+  if (cuts_.empty()) cuts_.push_back({kLoops, 1, 1, 0, 0, false});
+  s.known.resize(cuts_.size());
+}
+PlanCursor::~PlanCursor() = default;
+PlanCursor::PlanCursor(PlanCursor&&) noexcept = default;
+
+std::uint64_t PlanCursor::signature(std::size_t cut, std::uint64_t iteration) {
+  State::Known& k = state_->known[cut];
+  const std::size_t at = iteration % 8;
+  if (!k.any[at] || k.iteration[at] != iteration) {
+    k.value[at] = make_signature(cut, iteration);
+    k.iteration[at] = iteration;
+    k.any[at] = true;
+  }
+  return k.value[at];
 }
 
-// Cuts after so many loops and marks the regular iterations; returns the number of the others.
-std::uint64_t PlanCursor::irregular(std::size_t loops) {
-  State& s = *state_;
-  s.outer = loops;
-  for (auto& hashes : s.axis_hash) hashes.clear();
-  count_ = steps_each_ = 1;
-  for (std::size_t i = 0; i < kLoops; ++i) (i < loops ? count_ : steps_each_) *= s.loops[i];
-  regular_.assign(count_, 0);
-  if (count_ <= 2 * kMargin) return count_;
-  std::vector<std::uint64_t> signatures(count_);
-  for (std::uint64_t j = 0; j < count_; ++j) signatures[j] = signature(j);
-  std::uint64_t others = count_;
-  for (std::uint64_t j = kMargin; j + kMargin < count_; ++j) {
-    bool same = true;
-    for (const std::uint64_t near : {j - 2, j - 1, j + 1}) {
-      same = same && signatures[near] == signatures[j];
-    }
-    regular_[j] = same ? 1 : 0;
-    if (same) --others;
+bool PlanCursor::regular(std::size_t cut, std::uint64_t iteration) {
+  if (iteration < kMargin || iteration + kMargin >= cuts_[cut].count) return false;
+  const std::uint64_t mine = signature(cut, iteration);
+  return signature(cut, iteration - 1) == mine && signature(cut, iteration - 2) == mine &&
+         signature(cut, iteration + 1) == mine;
+}
+
+std::uint64_t PlanCursor::regular_run(std::size_t cut, std::uint64_t iteration, std::uint64_t end) {
+  Cut& c = cuts_[cut];
+  if (iteration < c.run_from || iteration > c.run_end || c.run_end == 0) {
+    c.run_from = c.run_end = iteration;
+    c.run_closed = false;
   }
-  return others;
+  while (!c.run_closed && c.run_end < end) {
+    if (regular(cut, c.run_end)) {
+      ++c.run_end;
+    } else {
+      c.run_closed = true;
+    }
+  }
+  return std::min(c.run_end, end) - iteration;
 }
 
 // A number that is equal for iterations whose blocks have the same sizes, places in pages and
 // loads.
-std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
+std::uint64_t PlanCursor::make_signature(std::size_t cut, std::uint64_t iteration) {
   State& s = *state_;
+  const std::size_t outer = cuts_[cut].loops;
+  auto& axis_hash = s.known[cut].axis_hash;
   const GemmProblem& p = plan_.problem();
   const Mapping& m = plan_.mapping();
   std::array<std::uint64_t, kLoops> at{};
   std::uint64_t rest = iteration;
-  for (std::size_t i = s.outer; i-- > 0;) {
+  for (std::size_t i = outer; i-- > 0;) {
     at[i] = rest % s.loops[i];
     rest /= s.loops[i];
   }
   std::uint64_t h = 0;
-  for (std::size_t i = 0; i < s.outer; ++i) {
+  for (std::size_t i = 0; i < outer; ++i) {
     if (s.loops[i] == 1) continue;
     const bool uneven = p.first_unit().size() != p.last_unit().size();
     const bool last = at[i] + 1 == s.loops[i];
@@ -149,7 +151,7 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
       h = mix(h, (at[i] == 0 ? 1U : 0U) | (last ? 2U : 0U));
     }
   }
-  const std::uint64_t step = iteration * steps_each_;
+  const std::uint64_t step = iteration * cuts_[cut].steps_each;
   h = mix(h, (s.walk.changes(true, step) ? 1U : 0U) | (s.walk.changes(false, step) ? 2U : 0U));
 
   if (s.parts.empty() || s.parts_unit != at[0]) {
@@ -177,7 +179,7 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
         moves[d] = (d < 3 ? axes[axis]->own[d] : axes[axis]->k[d - 3]) != 0;
         const std::size_t loop = d < 3 ? own_loop + d : 4 + d;
         if (!moves[d]) continue;
-        if (loop < s.outer) {
+        if (loop < outer) {
           fixed = true;
         } else {
           combinations *= d < 3 ? own.count(d) : ks.count(d - 3);
@@ -188,9 +190,9 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
       std::uint64_t key = at[0] + 1;
       for (std::size_t d = 0; d < 6; ++d) {
         const std::size_t loop = d < 3 ? own_loop + d : 4 + d;
-        if (moves[d] && loop < s.outer) key = key * s.loops[loop] + at[loop];
+        if (moves[d] && loop < outer) key = key * s.loops[loop] + at[loop];
       }
-      const auto [known, fresh] = s.axis_hash[(first ? 0 : 4) + axis].try_emplace(key, 0);
+      const auto [known, fresh] = axis_hash[(first ? 0 : 4) + axis].try_emplace(key, 0);
       if (!fresh) {
         h = mix(h, known->second);
         continue;
@@ -206,7 +208,7 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
           const std::size_t loop = d < 3 ? own_loop + d : 4 + d;
           std::int64_t block = 0;
           if (moves[d]) {
-            if (loop < s.outer) {
+            if (loop < outer) {
               block = static_cast<std::int64_t>(at[loop]);
             } else {
               block = left % g.count(digit);
@@ -238,9 +240,9 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
     // Lines of codes: the place of the iteration's first block in its page.
     Range3 r{{0, 0, 0}, m.sub_rows}, c{{0, 0, 0}, m.sub_cols};
     for (std::size_t d = 0; d < 3; ++d) {
-      if (row_loop + d < s.outer)
+      if (row_loop + d < outer)
         r.start[d] = static_cast<std::int64_t>(at[row_loop + d]) * m.rows[d];
-      if (col_loop + d < s.outer)
+      if (col_loop + d < outer)
         c.start[d] = static_cast<std::int64_t>(at[col_loop + d]) * m.cols[d];
     }
     const FetchBox box = output_box(p, s.parts, r, c);
@@ -249,28 +251,24 @@ std::uint64_t PlanCursor::signature(std::uint64_t iteration) {
   return h;
 }
 
-bool PlanCursor::regular(std::uint64_t iteration) const { return regular_.at(iteration) != 0; }
-
-std::uint64_t PlanCursor::regular_run(std::uint64_t iteration) const {
-  std::uint64_t n = 0;
-  while (iteration + n < count_ && regular_[iteration + n] != 0) ++n;
-  return n;
-}
-
 void PlanCursor::next(const Plan::Sink& sink) {
-  if (position_ >= count_) throw std::logic_error("plan cursor: no iteration left");
-  state_->before = state_->walk.progress();
-  state_->walk.run(position_ * steps_each_, (position_ + 1) * steps_each_, &sink, nullptr);
-  state_->after = state_->walk.progress();
+  if (position_ >= steps_) throw std::logic_error("plan cursor: no step left");
+  state_->walk.run(position_, position_ + 1, &sink, nullptr);
   ++position_;
 }
 
-void PlanCursor::skip(std::uint64_t iterations) {
-  if (position_ == 0 || iterations > regular_run(position_)) {
+PlanProgress PlanCursor::progress() const { return state_->walk.progress(); }
+
+void PlanCursor::skip(std::size_t cut, std::uint64_t iterations, const PlanProgress& before,
+                      const PlanProgress& after) {
+  const std::uint64_t each = cuts_[cut].steps_each;
+  const std::uint64_t at = position_ / each;
+  if (position_ == 0 || position_ % each != 0 ||
+      iterations > regular_run(cut, at, at + iterations)) {
     throw std::logic_error("plan cursor: an iteration that is not regular cannot be skipped");
   }
-  position_ += iterations;
-  state_->walk.advance(state_->before, state_->after, iterations, position_ * steps_each_);
+  position_ += iterations * each;
+  state_->walk.advance(before, after, iterations, position_);
 }
 
 }  // namespace bitcycle

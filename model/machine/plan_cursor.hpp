@@ -1,4 +1,5 @@
-// A plan in pieces that repeat: for evaluating long streams without making every instruction.
+// A plan's walk in pieces that repeat: for evaluating long streams without making every
+// instruction.
 #pragma once
 
 #include <array>
@@ -12,14 +13,20 @@ namespace bitcycle {
 
 class PlanWalk;
 
-/// Cuts a plan's stream into iterations of its outermost loops (a unit, an image, a block of
-/// channels: whatever repeats best). next() for all iterations in order gives what Plan::emit
-/// gives.
+/// Counts that go on from step to step; of two places in a walk their differences matter.
+struct PlanProgress {
+  std::array<std::uint64_t, 2> loaded{}, freed{}, pending{};  ///< by operand
+  std::uint64_t output = 0, posted = 0, taken = 0;
+};
+
+/// Walks a plan step by step (a step is a visit of a block: unit, outer, inner, reduction) and can
+/// cut it into iterations of its outer loops, more finely from cut to cut: the last cut's
+/// iterations are single steps. next() for all steps in order gives what Plan::emit gives.
 ///
-/// Iteration j is regular if its instructions have the same timing content as those of j-1, one by
-/// one: engine, tokens, line counts, burst splits, M, N, K and bits (equal shape ids), and j+1 is
-/// no different in what it starts with. DRAM addresses may differ, and blocks may lie in the other
-/// half of the on-chip buffers; neither counts for time on a bandwidth-latency memory.
+/// Iteration j of a cut is regular if its instructions have the same timing content as those of
+/// j-1, one by one: engine, tokens, line counts, burst splits, M, N, K and bits (equal shape ids),
+/// and j+1 is no different in what it starts with. DRAM addresses may differ, and blocks may lie in
+/// the other half of the on-chip buffers; neither counts for time on a bandwidth-latency memory.
 class PlanCursor {
  public:
   explicit PlanCursor(const Plan& plan);
@@ -29,28 +36,41 @@ class PlanCursor {
   PlanCursor& operator=(const PlanCursor&) = delete;
   PlanCursor& operator=(PlanCursor&&) = delete;
 
-  std::uint64_t count() const { return count_; }
-  std::uint64_t position() const { return position_; }  ///< number of the next iteration
-  bool regular(std::uint64_t iteration) const;
-  /// Number of iterations from `iteration` on that are regular, one after the other.
-  std::uint64_t regular_run(std::uint64_t iteration) const;
+  std::size_t cuts() const { return cuts_.size(); }
+  std::uint64_t count(std::size_t cut) const { return cuts_[cut].count; }
+  std::uint64_t steps_each(std::size_t cut) const { return cuts_[cut].steps_each; }
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t position() const { return position_; }  ///< number of the next step
 
-  /// Emits iteration position() and moves on.
+  bool regular(std::size_t cut, std::uint64_t iteration);
+  /// Number of iterations from `iteration` on, and before `end`, that are regular, one after the
+  /// other.
+  std::uint64_t regular_run(std::size_t cut, std::uint64_t iteration, std::uint64_t end);
+
+  /// Emits step position() and moves on.
   void next(const Plan::Sink& sink);
-  /// Passes over `iterations` iterations. Throws std::logic_error unless all of them are regular
-  /// and position() is not 0.
-  void skip(std::uint64_t iterations);
+  PlanProgress progress() const;
+  /// Passes over `iterations` iterations of a cut. `before` and `after`: the places around the
+  /// iteration that ends at position(). Throws std::logic_error unless position() is a border of
+  /// the cut and not 0, and all of them are regular.
+  void skip(std::size_t cut, std::uint64_t iterations, const PlanProgress& before,
+            const PlanProgress& after);
 
  private:
   struct State;
-  void choose_loops();
-  std::uint64_t irregular(std::size_t loops);
-  std::uint64_t signature(std::uint64_t iteration);
+  struct Cut {
+    std::size_t loops = 0;  ///< that an iteration fixes
+    std::uint64_t count = 1, steps_each = 1;
+    std::uint64_t run_from = 0, run_end = 0;  ///< regular iterations that are known
+    bool run_closed = false;                  ///< iteration run_end is not regular
+  };
+  std::uint64_t signature(std::size_t cut, std::uint64_t iteration);
+  std::uint64_t make_signature(std::size_t cut, std::uint64_t iteration);
 
   const Plan& plan_;
   std::unique_ptr<State> state_;
-  std::uint64_t count_ = 1, steps_each_ = 1, position_ = 0;
-  std::vector<char> regular_;
+  std::vector<Cut> cuts_;
+  std::uint64_t steps_ = 1, position_ = 0;
 };
 
 }  // namespace bitcycle

@@ -14,6 +14,8 @@
 #include "model/machine/blocking.hpp"
 #include "model/machine/output_block.hpp"
 #include "model/machine/plan.hpp"
+#include "model/machine/plan_cursor.hpp"
+#include "model/machine/timed.hpp"
 
 namespace bitcycle {
 
@@ -43,7 +45,7 @@ class Shapes {
   static std::uint64_t low32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
 
   Key lines_key(std::uint64_t head, const LineWalk& l) const {
-    return {head | page_place(l, beat_bytes_) << 48U,
+    return {head | page_place(timed_transfer(l), beat_bytes_) << 48U,
             pair(l.line_beats, low32(l.stride0)),
             pair(low32(l.stride1), low32(l.stride2)),
             pair(l.n0, l.n1),
@@ -124,13 +126,8 @@ class PlanWalk {
     }
   }
 
-  /// Counts that go on from step to step; of two states the differences.
-  struct Progress {
-    std::array<std::uint64_t, 2> loaded{}, freed{}, pending{};
-    std::uint64_t output = 0, posted = 0, taken = 0;
-  };
-  Progress progress() const {
-    Progress p;
+  PlanProgress progress() const {
+    PlanProgress p;
     for (std::size_t i = 0; i < 2; ++i) {
       p.loaded[i] = operands_[i].loaded;
       p.freed[i] = operands_[i].freed;
@@ -142,7 +139,8 @@ class PlanWalk {
     return p;
   }
   /// Passes over `times` repetitions of what happened between `a` and `b`; the next step is `step`.
-  void advance(const Progress& a, const Progress& b, std::uint64_t times, std::uint64_t step) {
+  void advance(const PlanProgress& a, const PlanProgress& b, std::uint64_t times,
+               std::uint64_t step) {
     for (std::size_t i = 0; i < 2; ++i) {
       Operand& o = operands_[i];
       o.loaded += times * (b.loaded[i] - a.loaded[i]);

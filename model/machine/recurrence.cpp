@@ -1,6 +1,7 @@
 #include "model/machine/recurrence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "golden/error.hpp"
@@ -20,6 +21,26 @@ const char* engine_name(std::size_t e) {
 }
 
 }  // namespace
+
+std::uint64_t page_place(const TimedTransfer& t, std::uint64_t beat_bytes) {
+  const std::uint64_t line = t.line_beats * beat_bytes;
+  // The largest power of two, at most a page, from which the lines of a loop start alike.
+  std::uint64_t period = kPage;
+  const auto step = [&](std::uint32_t n, std::int64_t stride) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(stride) * beat_bytes;
+    while (n > 1 && bytes % period != 0) period /= 2;
+  };
+  step(t.n1, t.stride1);
+  step(t.n2, t.stride2);
+  // All lines of the inner loop inside one such power, or each line inside one.
+  const std::uint64_t reach =
+      t.stride0 < 0 ? kPage + 1
+                    : line + (t.n0 - 1) * static_cast<std::uint64_t>(t.stride0) * beat_bytes;
+  if (t.address % period + reach <= period) return 0;
+  step(t.n0, t.stride0);
+  if (t.address % period + line <= period) return 0;
+  return t.address % kPage / beat_bytes + 1;
+}
 
 int stream_words(MachineEngine engine) { return engine == MachineEngine::kExec ? 27 : 6; }
 
@@ -168,51 +189,78 @@ void Recurrence::walk(const TimedTransfer& t, Burst&& burst) const {
   }
 }
 
+// A transfer starts after all bursts of the one before it in its engine have ended, so that of
+// their times only the server's matters: and not even that once the first data come later anyway.
+// Then a transfer of the same lines takes the same time again.
 std::uint64_t Recurrence::fetch(const TimedTransfer& t, std::uint64_t start) {
-  const auto depth = static_cast<std::size_t>(config_.out);
-  std::uint64_t request = start + 1;
-  std::uint64_t last = 0;
-  walk(t, [&](std::uint64_t beats) {
-    if (read_.retired.size() == depth) {
-      request = std::max(request, read_.retired.front() + 1);
-      read_.retired.pop_front();
-    }
-    const std::uint64_t first = std::max((request + memory_.latency) * kUnit, read_.server_free);
-    last = ceil_units(first + (beats - 1) * memory_.read_cost);
+  const std::uint64_t first_data = (start + 1 + memory_.latency) * kUnit;
+  const bool fresh = read_.server_free <= first_data;
+  return transfer(true, t, start, fresh, [&](Bursts& b, std::uint64_t beats) {
+    const std::uint64_t first = std::max((b.request + memory_.latency) * kUnit, read_.server_free);
+    b.done = ceil_units(first + (beats - 1) * memory_.read_cost);
     read_.server_free = first + beats * memory_.read_cost;
-    read_.retired.push_back(last);
-    ++request;
-    ++read_bursts;
-    read_beats += beats;
   });
-  return last;
 }
 
 std::uint64_t Recurrence::store(const TimedTransfer& t, std::uint64_t start) {
-  const auto depth = static_cast<std::size_t>(config_.out);
-  std::uint64_t request = start + 1;
   std::uint64_t taken = start;  // the data register is free when a store starts
-  walk(t, [&](std::uint64_t beats) {
-    if (write_.retired.size() == depth) {
-      request = std::max(request, write_.retired.front() + 1);
-      write_.retired.pop_front();
-    }
-    const std::uint64_t loaded = std::max(taken, request + 1);
+  const bool fresh = write_.server_free <= (start + 2) * kUnit + 1;
+  return transfer(false, t, start, fresh, [&](Bursts& b, std::uint64_t beats) {
+    const std::uint64_t loaded = std::max(taken, b.request + 1);
     const std::uint64_t first = std::max(loaded + 1, ceil_units(write_.server_free));
     const std::uint64_t base = std::max(write_.server_free, (first - 1) * kUnit + 1);
     taken = beats == 1 ? first : ceil_units(base + (beats - 1) * memory_.write_cost);
     write_.server_free = base + beats * memory_.write_cost;
-    std::uint64_t response = taken + memory_.write_latency;
-    if (write_.any) response = std::max(response, write_.last_response + 1);
-    write_.last_response = response;
-    write_.any = true;
-    write_.retired.push_back(response);
-    ++request;
-    ++write_bursts;
-    write_beats += beats;
+    b.done = std::max(taken + memory_.write_latency, b.done + 1);
   });
-  write_.last_data = taken;
-  return write_.last_response;
+}
+
+template <class Burst>
+std::uint64_t Recurrence::transfer(bool read, const TimedTransfer& t, std::uint64_t start,
+                                   bool fresh, Burst&& burst) {
+  Port& port = read ? read_ : write_;
+  std::uint64_t& all_bursts = read ? read_bursts : write_bursts;
+  (read ? read_beats : write_beats) += t.beats();
+  const std::uint64_t place = page_place(t, beat_bytes_);
+  LinesKey key{t.line_beats, t.lines(), 0, 0, 0, 0, 0};
+  if (place != 0) {
+    key = {t.line_beats,
+           t.n0,
+           std::uint64_t{t.n1} << 32U | t.n2,
+           static_cast<std::uint64_t>(t.stride0),
+           static_cast<std::uint64_t>(t.stride1),
+           static_cast<std::uint64_t>(t.stride2),
+           place};
+  }
+  if (fresh) {
+    const auto known = port.known.find(key);
+    if (known != port.known.end()) {
+      const TransferTime& k = known->second;
+      all_bursts += k.bursts;
+      port.server_free = start * kUnit + k.server_free;
+      return start + k.done;
+    }
+  }
+  const auto depth = static_cast<std::size_t>(config_.out);
+  std::array<std::uint64_t, 64> retired{};  // of the last OUT bursts: cycle of last R (of B)
+  Bursts b;
+  b.request = start + 1;
+  b.done = start;
+  std::size_t at = 0;
+  std::uint64_t bursts = 0;
+  walk(t, [&](std::uint64_t beats) {
+    if (bursts >= depth) b.request = std::max(b.request, retired[at] + 1);
+    burst(b, beats);
+    retired[at] = b.done;
+    at = at + 1 == depth ? 0 : at + 1;
+    ++b.request;
+    ++bursts;
+  });
+  all_bursts += bursts;
+  if (fresh) {
+    port.known.emplace(key, TransferTime{b.done - start, port.server_free - start * kUnit, bursts});
+  }
+  return b.done;
 }
 
 bool Recurrence::settled() const {
@@ -300,12 +348,13 @@ std::vector<std::uint64_t> Recurrence::state() const {
     out.push_back(t->posts.size());
     for (const std::uint64_t p : t->posts) time(p);
   }
-  for (const Port* p : {&read_, &write_}) {
-    out.push_back(p->retired.size());
-    for (const std::uint64_t r : p->retired) time(r);
-    out.push_back(std::max(p->server_free, floor * kUnit) - base * kUnit);
-    time(p->last_response);
-  }
+  // A server that is free before the next transfer's first data could come is as good as idle.
+  const EngineState& f = engines_[index(MachineEngine::kFetch)];
+  const EngineState& w = engines_[index(MachineEngine::kStore)];
+  const std::uint64_t next_read = (std::max(f.free_from, floor) + 1 + memory_.latency) * kUnit;
+  const std::uint64_t next_write = (std::max(w.free_from, floor) + 2) * kUnit + 1;
+  out.push_back(std::max(read_.server_free, next_read) - base * kUnit);
+  out.push_back(std::max(write_.server_free, next_write) - base * kUnit);
   out.push_back(stream_.size());
   time(first_word_);
   out.push_back(end_ - base);
@@ -324,11 +373,7 @@ void Recurrence::shift(std::uint64_t delta) {
   for (Tokens* t : {&f2e_, &e2r_, &r2f_, &e2f_, &r2e_}) {
     for (std::uint64_t& p : t->posts) p += delta;
   }
-  for (Port* p : {&read_, &write_}) {
-    for (std::uint64_t& r : p->retired) r += delta;
-    p->server_free += delta * kUnit;
-    p->last_response += delta;
-  }
+  for (Port* p : {&read_, &write_}) p->server_free += delta * kUnit;
   first_word_ += delta;
   end_ += delta;
 }

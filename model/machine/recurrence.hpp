@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "model/machine/machine_config.hpp"
@@ -44,6 +45,10 @@ struct TimedInstruction {
   TimedTransfer transfer;          ///< fetch and store
   std::uint64_t array_cycles = 0;  ///< exec: T of its M, N, K
 };
+
+/// What the split of the lines into bursts depends on, apart from counts and strides: 0 if no line
+/// meets a page border inside, else 1 + the first line's beat in its page.
+std::uint64_t page_place(const TimedTransfer& transfer, std::uint64_t beat_bytes);
 
 /// Words of an instruction in the stream.
 int stream_words(MachineEngine engine);
@@ -134,13 +139,28 @@ class Recurrence {
   struct Tokens {
     std::deque<std::uint64_t> posts;  // cycles of posts not yet taken
   };
-  struct Port {                         // a DMA direction
-    std::deque<std::uint64_t> retired;  // of the last OUT bursts: cycle of last R (of B)
-    std::uint64_t next_request = 0;     // first cycle in which a request may be made
-    std::uint64_t server_free = 0;      // 1/256 cycle
-    std::uint64_t last_data = 0;        // store: cycle in which the last W beat was taken
-    std::uint64_t last_response = 0;    // store: cycle of the last B
-    bool any = false;
+  // What the split of a transfer into bursts depends on.
+  using LinesKey = std::array<std::uint64_t, 7>;
+  struct LinesHash {
+    std::size_t operator()(const LinesKey& key) const {
+      std::uint64_t h = 0xCBF29CE484222325ULL;
+      for (const std::uint64_t part : key) {
+        h = (h ^ part) * 0x9E3779B97F4A7C15ULL;
+        h ^= h >> 29U;
+      }
+      return h;
+    }
+  };
+  struct TransferTime {  // from its start
+    std::uint64_t done = 0, server_free = 0, bursts = 0;
+  };
+  struct Port {                     // a DMA direction
+    std::uint64_t server_free = 0;  // 1/256 cycle
+    std::unordered_map<LinesKey, TransferTime, LinesHash> known;
+  };
+  struct Bursts {               // of one transfer, on the way
+    std::uint64_t request = 0;  // first cycle in which a request may be made
+    std::uint64_t done = 0;     // of the last burst
   };
 
   void dispatch();
@@ -148,6 +168,9 @@ class Recurrence {
   void settle();
   std::uint64_t fetch(const TimedTransfer& t, std::uint64_t start);
   std::uint64_t store(const TimedTransfer& t, std::uint64_t start);
+  template <class Burst>
+  std::uint64_t transfer(bool read, const TimedTransfer& t, std::uint64_t start, bool fresh,
+                         Burst&& burst);
   template <class Burst>
   void walk(const TimedTransfer& t, Burst&& burst) const;
   void shift(std::uint64_t delta);

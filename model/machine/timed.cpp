@@ -3,9 +3,7 @@
 #include "model/formula.hpp"
 
 namespace bitcycle {
-namespace {
-
-TimedTransfer transfer(const LineWalk& l) {
+TimedTransfer timed_transfer(const LineWalk& l) {
   TimedTransfer t;
   t.address = l.dram;
   t.line_beats = l.line_beats;
@@ -17,8 +15,6 @@ TimedTransfer transfer(const LineWalk& l) {
   t.stride2 = l.stride2;
   return t;
 }
-
-}  // namespace
 
 TimedInstruction timed(const ExecInstruction& e, std::uint64_t array_cycles) {
   TimedInstruction out;
@@ -38,13 +34,13 @@ TimedInstruction timed(const Instruction& instruction, const MachineConfig& conf
     out.wait_in = f->wait_r2f;
     out.wait_out = f->wait_e2f;
     out.post_down = f->post_f2e;
-    out.transfer = transfer(f->lines);
+    out.transfer = timed_transfer(f->lines);
   } else if (const auto* s = std::get_if<StoreInstruction>(&instruction)) {
     out.engine = MachineEngine::kStore;
     out.wait_in = s->wait_e2r;
     out.post_down = s->post_r2f;
     out.post_up = s->post_r2e;
-    out.transfer = transfer(s->lines);
+    out.transfer = timed_transfer(s->lines);
   } else {
     const auto& e = std::get<ExecInstruction>(instruction);
     return timed(e, gemm_timing(config.array, {{e.m, e.n, e.k}, e.pa, e.pw}).cycles);

@@ -6,6 +6,9 @@
 
 namespace bitcycle {
 
+/// Lines of a DMA instruction.
+TimedTransfer timed_transfer(const LineWalk& lines);
+
 /// Timing-relevant content of a legal instruction. Throws InputError as gemm_timing.
 TimedInstruction timed(const Instruction& instruction, const MachineConfig& config);
 /// The same for an exec whose array cycles are known.

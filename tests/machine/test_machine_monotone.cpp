@@ -1,6 +1,7 @@
-// More bandwidth, lower latency, fewer bits and larger buffers do not cost cycles where blocking is
-// chosen anew, and two samples together are not dearer than one after the other. The choice is the
-// best of a few, not of all: it may miss by what kNoise says, and by no more.
+// More bandwidth, lower latency and fewer bits never cost cycles where blocking is chosen anew, and
+// two samples together are not dearer than one after the other. Larger buffers may, by what kNoise
+// says and no more: the mappings that come into question are searched for the buffers at hand, and
+// results of groups leave together as far as the output buffer holds them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +50,6 @@ constexpr GemmKind kKinds[] = {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}
 
 MachineCostOptions options_of(const std::string& array) {
   MachineCostOptions o;
-  o.judged = 8;
   o.machine = machine_for(resolve_array(array));
   o.memory.latency = 40;
   o.memory.write_latency = 20;
@@ -58,9 +58,7 @@ MachineCostOptions options_of(const std::string& array) {
   return o;
 }
 
-// Part of the cycles by which a choice may be dearer than on the worse machine: the worst case
-// met is a larger output buffer, whose last store is longer.
-constexpr double kNoise = 0.05;
+constexpr double kNoise = 0.06;
 
 // Pairs (worse, better) in which the better machine takes longer.
 struct Verdict {
@@ -104,16 +102,13 @@ void sweep(Verdict& verdict, const char* what, const std::string& array, int ste
   }
 }
 
-void check(const Verdict& verdict) {
+void report(const Verdict& verdict) {
   for (const std::string& d : verdict.dearer) UNSCOPED_INFO(d);
   WARN(verdict.compared << " pairs compared, " << verdict.dearer.size() << " dearer, at most by "
                         << fmt::format("{:.2f} %", 100 * verdict.worst));
-  CHECK(verdict.worst <= kNoise);
-  // Exceptions, not the rule.
-  CHECK(verdict.dearer.size() * 50 <= static_cast<std::size_t>(verdict.compared));
 }
 
-void resources(const std::string& array) {
+void speed_and_bits(const std::string& array) {
   Verdict verdict;
   sweep(verdict, "read bandwidth", array, 4,
         [](MachineCostOptions& o, IterationBits&, int s) { o.memory.read_cost = 2048U >> s; });
@@ -123,6 +118,18 @@ void resources(const std::string& array) {
     constexpr std::uint64_t kLatency[] = {400, 100, 20, 1};
     o.memory.latency = o.memory.write_latency = kLatency[s];
   });
+  sweep(verdict, "all bits", array, 8,
+        [](MachineCostOptions&, IterationBits& b, int s) { b.a = b.w = b.g = 8 - s; });
+  sweep(verdict, "forward bits", array, 7,
+        [](MachineCostOptions&, IterationBits& b, int s) { b.a = b.w = 8 - s, b.g = 8; });
+  sweep(verdict, "gradient bits", array, 5,
+        [](MachineCostOptions&, IterationBits& b, int s) { b.g = 8 - s; });
+  report(verdict);
+  CHECK(verdict.dearer.empty());
+}
+
+void buffers(const std::string& array) {
+  Verdict verdict;
   sweep(verdict, "operand buffers", array, 4, [](MachineCostOptions& o, IterationBits&, int s) {
     o.machine.l1a_d = o.machine.l1w_d = 512 << s;
   });
@@ -130,11 +137,10 @@ void resources(const std::string& array) {
         [](MachineCostOptions& o, IterationBits&, int s) { o.machine.ob_d = 512 << s; });
   sweep(verdict, "partial sums", array, 4,
         [](MachineCostOptions& o, IterationBits&, int s) { o.machine.ps_d = 64 << s; });
-  sweep(verdict, "all bits", array, 8,
-        [](MachineCostOptions&, IterationBits& b, int s) { b.a = b.w = b.g = 8 - s; });
-  sweep(verdict, "gradient bits", array, 5,
-        [](MachineCostOptions&, IterationBits& b, int s) { b.g = 8 - s; });
-  check(verdict);
+  report(verdict);
+  CHECK(verdict.worst <= kNoise);
+  // Exceptions, not the rule.
+  CHECK(verdict.dearer.size() * 10 <= static_cast<std::size_t>(verdict.compared));
 }
 
 void batches(const std::string& array) {
@@ -142,8 +148,7 @@ void batches(const std::string& array) {
   const Network network = some_layers();
   MachineCost cost(options_of(array));
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
-    // Two runs of dW leave two partial sums, which somebody must add: not the same work.
-    for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx}) {
+    for (const GemmKind kind : kKinds) {
       for (const std::uint64_t n : {1, 2, 4}) {
         const std::uint64_t one = cost.gemm(network, l, kind, n, {4, 4, 8}).cycles;
         verdict.compare(
@@ -152,20 +157,23 @@ void batches(const std::string& array) {
       }
     }
   }
-  check(verdict);
+  report(verdict);
   CHECK(verdict.dearer.empty());
 }
 
 }  // namespace
 
-TEST_CASE(
-    "machine monotone: more of anything costs no cycles beyond the choice's noise, ci-4x4-s1") {
-  resources("ci-4x4-s1");
+TEST_CASE("machine monotone: fewer bits and a faster memory never cost cycles, ci-4x4-s1") {
+  speed_and_bits("ci-4x4-s1");
 }
 
-TEST_CASE(
-    "machine monotone: more of anything costs no cycles beyond the choice's noise, ci-1x1-s4") {
-  resources("ci-1x1-s4");
+TEST_CASE("machine monotone: fewer bits and a faster memory never cost cycles, ci-1x1-s4") {
+  speed_and_bits("ci-1x1-s4");
+}
+
+TEST_CASE("machine monotone: larger buffers cost no cycles beyond the choice's noise") {
+  buffers("ci-4x4-s1");
+  buffers("ci-1x1-s4");
 }
 
 TEST_CASE("machine monotone: two samples are never dearer than one after the other") {
