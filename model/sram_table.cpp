@@ -140,7 +140,7 @@ class YamlReader {
   }
   std::string source(const YAML::Node& at, const Map& m, const std::string& key) const {
     if (m.count(key) == 0) fail(at, key, "a number without source", "a key of sources");
-    const std::string out = text(at, m, key);
+    std::string out = text(at, m, key);
     if (sources_.count(out) == 0) {
       fail(at, key, "'" + out + "'",
            "a key of sources: " + join(std::vector<std::string>(sources_.begin(), sources_.end())));

@@ -61,6 +61,7 @@ std::vector<ModuleArea> netlist_area(const std::string& json, const std::string&
     throw input_error(file, 0, "netlist", e.what(), "JSON as yosys' write_json makes it");
   }
   std::vector<ModuleArea> out;
+  out.reserve(sums.size());
   for (auto& [name, sum] : sums) out.push_back(sum);
   std::sort(out.begin(), out.end(),
             [](const ModuleArea& a, const ModuleArea& b) { return a.area > b.area; });

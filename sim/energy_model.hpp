@@ -144,7 +144,7 @@ class EnergyModel {
     double leakage = 0;                    ///< W of all instances
   };
   void set_up_modules(std::vector<Characterisation> records);
-  void sample_modules(const ActivityKey& key, Sample& sample);
+  void sample_modules(const ActivityKey& key, Sample& out);
   void add_modules(EnergyCounts& counts, const ArrayWork& work, const GemmTiming& chunk,
                    const std::string& name, const Sample& sample, double times);
 

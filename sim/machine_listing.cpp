@@ -74,8 +74,11 @@ std::string run_listing(const RunResult& result) {
   for (const GemmKind kind : {GemmKind::kForward, GemmKind::kDx, GemmKind::kDw}) {
     const LayerJob job = layer_job(layer, kind, q.batch, q.bits, q.options);
     std::vector<Compiled> compiled;
+    std::uint64_t batch_parts = 1;
     if (job.is_conv) {
-      compiled = compile_layer(config, job.conv, compiling).plans;
+      CompiledLayer made = compile_layer(config, job.conv, compiling);
+      batch_parts = made.batch_parts;
+      compiled = std::move(made.plans);
     } else {
       compiled.push_back(compile(GemmProblem(config, job.matmul), compiling));
     }
@@ -85,6 +88,7 @@ std::string run_listing(const RunResult& result) {
       const std::uint64_t second = allocator.allocate(c.plan.problem().second.bytes());
       c.plan.set_addresses(first, second, allocator.allocate(c.plan.result_bytes()));
       out += fmt::format("{} {}: ", layer.name, to_string(kind));
+      if (batch_parts > 1) out += fmt::format("{} parts of the batch, each ", batch_parts);
       if (job.repeats > 1) out += fmt::format("{} times ", job.repeats);
       out += plan_listing(c.plan, config, q.options.memory);
     }

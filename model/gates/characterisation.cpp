@@ -434,7 +434,7 @@ std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>&
   std::string text;
   for (const auto& file : files) {
     const std::string raw =
-        read_text_file(rtl_dir + "/" + file, "RTL file", "a readable source file");
+        read_text_file(fmt::format("{}/{}", rtl_dir, file), "RTL file", "a readable source file");
     text.append("\n").append(file).append("\n");
     bool blank = false;
     for (std::size_t i = 0; i < raw.size(); ++i) {

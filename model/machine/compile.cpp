@@ -29,7 +29,7 @@ constexpr Speed kSpeeds[] = {{256, 1}, {1024, 100}, {8192, 500}};
 struct Effort {
   std::size_t few, looks;
 };
-constexpr Effort kLarge = {1, 12}, kSmall = {4, 48};
+constexpr Effort kLarge = {1, 8}, kSmall = {4, 24};
 constexpr std::uint64_t kSmallMacs = 1U << 26U;
 // A block's results leave in so many pieces: the last store is shorter, the instructions are more.
 constexpr std::uint64_t kParts[] = {2, 4, 8, 16, 32};

@@ -49,6 +49,8 @@ double least_of_any(const GemmProblem& p, const MemoryTiming& memory) {
 
 // What a way must promise to be looked at.
 constexpr double kWorthwhile = 0.99;
+// Products of more MACs gain less than a hundredth by running a batch in parts.
+constexpr std::uint64_t kMostInParts = std::uint64_t{1} << 31U;
 
 }  // namespace
 
@@ -114,7 +116,8 @@ CompiledLayer compile_layer(const MachineConfig& config, const ConvJob& job,
   }
   // The partial results of every part of the batch are a result of their own, which the host reads
   // and adds.
-  if (job.pass == ConvPass::kDw && raw && !options.mapping && !options.time) {
+  if (job.pass == ConvPass::kDw && raw && !options.mapping && !options.time &&
+      GemmProblem(config, job).useful_macs < kMostInParts) {
     for (std::uint64_t parts = 2; s.batch % parts == 0; parts *= 2) {
       ConvJob one = job;
       one.shape.batch = s.batch / parts;

@@ -107,7 +107,7 @@ class Recurrence {
   /// Cycles from cycle 0 to the last completion, inclusive.
   std::uint64_t cycles() const { return end_; }
   /// Counters as the machine holds them after cycles() cycles. Call when settled.
-  EngineCycles engine(MachineEngine e) const;
+  EngineCycles engine(MachineEngine which) const;
   /// Times of the last evaluated instruction of an engine.
   const InstructionTimes& last(MachineEngine e) const { return engines_[index(e)].last; }
   /// Evaluated instructions of an engine.
@@ -164,7 +164,7 @@ class Recurrence {
   };
 
   void dispatch();
-  bool evaluate(MachineEngine e);
+  bool evaluate(MachineEngine which);
   void settle();
   std::uint64_t fetch(const TimedTransfer& t, std::uint64_t start);
   std::uint64_t store(const TimedTransfer& t, std::uint64_t start);

@@ -16,7 +16,8 @@ TimedTransfer timed_transfer(const LineWalk& l) {
   return t;
 }
 
-TimedInstruction timed(const ExecInstruction& e, std::uint64_t array_cycles) {
+TimedInstruction timed(const ExecInstruction& instruction, std::uint64_t array_cycles) {
+  const ExecInstruction& e = instruction;
   TimedInstruction out;
   out.engine = MachineEngine::kExec;
   out.wait_in = e.wait_f2e;

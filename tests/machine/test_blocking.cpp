@@ -14,8 +14,7 @@ BoxTotals by_hand(const GemmProblem& p, bool first, const Index3& own, const Ind
   BoxTotals totals;
   for (std::int64_t i = 0; i < mine.count(); ++i) {
     for (std::int64_t j = 0; j < ks.count(); ++j) {
-      const std::uint64_t beats =
-          fetch_box(p, p.first_unit(), first, mine.at(i), ks.at(j)).beats();
+      const std::uint64_t beats = fetch_box(p, p.first_unit(), first, mine.at(i), ks.at(j)).beats();
       totals.sum += beats;
       totals.most = std::max(totals.most, beats);
     }

@@ -33,8 +33,11 @@ MachineGemm plain(const Layer& layer, GemmKind kind, std::uint64_t batch, const 
   const MachineConfig& config = options.machine;
   const LayerJob job = layer_job(layer, kind, batch, bits, options);
   std::vector<Compiled> compiled;
+  std::uint64_t runs = job.repeats;
   if (job.is_conv) {
-    compiled = compile_layer(config, job.conv, compile_options(options)).plans;
+    CompiledLayer made = compile_layer(config, job.conv, compile_options(options));
+    runs *= made.batch_parts;
+    compiled = std::move(made.plans);
   } else {
     compiled.push_back(compile(GemmProblem(config, job.matmul), compile_options(options)));
   }
@@ -65,7 +68,7 @@ MachineGemm plain(const Layer& layer, GemmKind kind, std::uint64_t batch, const 
     out.result_bits += (time.write_beats) * static_cast<std::uint64_t>(config.dw);
   }
   instructions_seen += out.execs + out.fetches + out.stores;
-  out.scale(job.repeats);
+  out.scale(runs);
   return out;
 }
 
