@@ -136,7 +136,13 @@ Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
   MappingPools own;
   const MappingPool& pool =
       (options.pools ? *options.pools : own).of(problem, options.exchange, options.exhaustive);
-  const Mapping naive = naive_mapping(problem);
+  std::optional<Mapping> naive;
+  std::string refusal;
+  try {
+    naive = naive_mapping(problem);
+  } catch (const InputError& error) {  // a mapping of the pool may still fit
+    refusal = error.what();
+  }
   const OverlapTime estimate(options.memory);
   BoxCache cache;
   std::vector<Choice> choices;
@@ -146,8 +152,9 @@ Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
     choices.push_back(
         {estimate(check.cost), least_cycles(problem, m, check.cost, options.memory), &m});
   };
-  choose_from(naive);
+  if (naive) choose_from(*naive);
   for (const Mapping& m : pool.mappings) choose_from(m);
+  if (choices.empty()) throw InputError(refusal);
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return a.estimate < b.estimate; });
   std::optional<Plan> best;
@@ -164,10 +171,10 @@ Compiled compile(const GemmProblem& problem, const CompileOptions& options) {
     }
     return static_cast<double>(other.cycles);
   };
-  double naive_time = 0;
+  double naive_time = std::numeric_limits<double>::infinity();
   for (const Choice& c : choices) {
     const double time = judge(*c.mapping, c.least);
-    if (c.mapping == &naive) naive_time = time;
+    if (naive && c.mapping == &*naive) naive_time = time;
   }
   // Smaller pieces of output are stored earlier, at the price of more instructions: no piece makes
   // the rest of the work less.

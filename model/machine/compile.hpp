@@ -51,7 +51,8 @@ struct CompileOptions {
 struct Compiled {
   Plan plan;
   double time = 0;  ///< cycles, or by the options' measure
-  /// Of naive_mapping: exact if it came into question, else a lower bound that is above `time`.
+  /// Of naive_mapping: exact if it came into question, else a lower bound that is above `time`;
+  /// infinite if it does not fit.
   double naive_time = 0;
   std::uint64_t candidates = 0, evaluated = 0;
   bool exhaustive = false;

@@ -287,7 +287,13 @@ PlanCheck check_mapping(const GemmProblem& p, const Mapping& m, BoxCache* cache)
         any = true;
         add(x, x.k->count, idle ? 1 : u64(range.n[0] * range.n[1] * range.n[2]) * lanes_k);
       }
-      if (!any && filler != nullptr) add(*filler, 1, 1);
+      if (any) continue;
+      if (filler != nullptr) {
+        add(*filler, 1, 1);
+      } else if (refused.empty()) {
+        // Nothing could wait for the step's fetches and free its buffers.
+        refused = "block: only phases without taps, but a reduction in several blocks";
+      }
     }
   };
   // The last unit may have fewer parts than the others.

@@ -91,6 +91,14 @@ TEST_CASE("compiled: layers of every kind", "[machine][compile]") {
   }
 }
 
+MachineConfig tiny(const std::string& array);
+
+TEST_CASE("compiled: blocks that no tap reaches while the reduction is cut", "[machine][compile]") {
+  // Of a 1x1 kernel with stride 3 one phase has a tap; padding makes the others longer than it.
+  const MachineConfig config = tiny("ci-1x1-s4");
+  run_conv(config, job_of(conv(2, 36, 5, 36, 1, 3, 1, 1, 2), ConvPass::kDx, 8, 5), {}, 3);
+}
+
 TEST_CASE("compiled: precisions", "[machine][compile]") {
   const MachineConfig config = machine_of("ci-1x8-s1");
   for (const auto& [first, second] : {std::pair(1, 1), std::pair(1, 8), std::pair(3, 5),
