@@ -69,8 +69,8 @@ EnergyTerm scaling_term() {
 }
 
 // How far the sum of modules was from a whole 4x4 array at gates in 180 nm (characterise
-// --additivity; docs/energy-from-gates.md): largest shortfall and excess over tiles, as what must be
-// added to or taken from the sum. The glue between modules is the most of it at S = 1.
+// --additivity; docs/energy-from-gates.md): largest shortfall and excess over tiles, as what must
+// be added to or taken from the sum. The glue between modules is the most of it at S = 1.
 EnergyTerm glue_term(const ArrayConfig& array) {
   const int digits = array.ra * 10 + array.rw;
   switch (digits) {
