@@ -3,6 +3,7 @@
 module bc_queue #(
     parameter int WORDS = 6,  // words of an instruction
     parameter int QD = 4,     // instructions, a power of two
+    parameter int CLOCK_GATING = 0,  // 0: enables, 1: clock gates
     // Derived.
     parameter int PtrW = (QD > 1) ? $clog2(QD) : 1
 ) (
@@ -41,12 +42,24 @@ module bc_queue #(
   end
 
   // Data registers are not reset.
-  for (genvar w = 0; w < WORDS; w++) begin : g_word
-    logic [63:0] word_q[QD];
-    always_ff @(posedge clk_i) begin
-      if (push_i) word_q[wr_q] <= data_i[w*64+:64];
+  if (CLOCK_GATING == 0) begin : g_enable
+    for (genvar w = 0; w < WORDS; w++) begin : g_word
+      logic [63:0] word_q[QD];
+      always_ff @(posedge clk_i) begin
+        if (push_i) word_q[wr_q] <= data_i[w*64+:64];
+      end
+      assign data_o[w*64+:64] = word_q[rd_q];
     end
-    assign data_o[w*64+:64] = word_q[rd_q];
+  end else begin : g_gated
+    logic [WORDS*64-1:0] entry[QD];
+    for (genvar i = 0; i < QD; i++) begin : g_entry
+      logic                clk;
+      logic [WORDS*64-1:0] entry_q;
+      bc_clock_gate u_gate (.clk_i, .en_i(push_i & (wr_q == PtrW'(i))), .clk_o(clk));
+      always_ff @(posedge clk) entry_q <= data_i;
+      assign entry[i] = entry_q;
+    end
+    assign data_o = entry[rd_q];
   end
 
 endmodule

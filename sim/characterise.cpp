@@ -382,6 +382,10 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   request.rtl_dir = rtl;
   request.out_dir = o.keep.empty() ? scratch.path() : o.keep;
   request.delay = o.period;
+  if (!o.clock_gates) {
+    without_clock_gates(request);
+    c.parameters = request.parameters;
+  }
   const Netlist netlist = load_netlist(synthesise(library, request), library, probe->module());
   result.seconds_synthesis = seconds_since(start);
 
@@ -390,7 +394,9 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   c.netlist_sha256 = netlist.sha256;
   c.cells = netlist.instances.size();
   c.area = netlist.area();
-  for (const auto& i : netlist.instances) c.flip_flops += i.cell->sequential ? 1 : 0;
+  for (const auto& i : netlist.instances) {
+    c.flip_flops += i.cell->sequential && !i.cell->sequential->latch ? 1 : 0;
+  }
   c.library = library.sources;
   c.voltage = library.voltage;
   c.temperature = library.temperature;

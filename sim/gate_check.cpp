@@ -33,6 +33,7 @@ GateCheck check_gates(const EnergyModel& model, const ArrayConfig& array,
   request.parameters = probe->parameters();
   request.rtl_dir = source_dir() + "/rtl";
   request.out_dir = scratch.path();
+  if (!clock_gated(pe)) without_clock_gates(request);
   const Netlist netlist = load_netlist(synthesise(library, request), library, probe->module());
   GateConditions conditions;
   conditions.wire_f_per_fanout = pe.wire_per_fanout;

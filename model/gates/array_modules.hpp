@@ -22,4 +22,8 @@ struct ModuleKind {
 /// of the drain is smaller in truth.
 std::vector<ModuleKind> array_modules(const ArrayConfig& config);
 
+/// Whether parameters are alike but for clock gates: records of modules with enables serve as well.
+bool same_parameters(const std::vector<std::pair<std::string, int>>& a,
+                     const std::vector<std::pair<std::string, int>>& b);
+
 }  // namespace bitcycle
