@@ -24,9 +24,9 @@ struct CharacteriseOptions {
   std::uint64_t cycles = 1024;  ///< of a workload
   std::uint64_t seed = 1;
   bool clock_gates = true;  ///< false: registers with enables
-  int jobs = 2;         ///< threads; the result does not depend on it
-  std::string keep;     ///< directory for netlist and logs; "" = thrown away
-  std::string command;  ///< for the record
+  int jobs = 2;             ///< threads; the result does not depend on it
+  std::string keep;         ///< directory for netlist and logs; "" = thrown away
+  std::string command;      ///< for the record
   std::function<void(const std::string&)> progress;  ///< may be empty
 };
 

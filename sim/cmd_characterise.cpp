@@ -68,7 +68,8 @@ po::options_description describe() {
   add("additivity",
       "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
   add("gating",
-      "instead: what clock gates save, module by module: every module of the array with enables and "
+      "instead: what clock gates save, module by module: every module of the array with enables "
+      "and "
       "with gates (minutes)");
   add("idle", "table of what the presets' arrays cost while they are clocked and do nothing");
   add("areas", "table of the areas of the presets' arrays, without glue");

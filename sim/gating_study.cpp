@@ -72,12 +72,11 @@ std::string gating_table(const GatingStudy& study) {
     table.add_column("\nsaved");
   }
   const auto add_row = [&](const GatingRow& r, double count, const std::string& instances) {
-    table.add_row(
-        {r.module, instances, fmt::format("{:.5g}", r.without.area / count),
-         fmt::format("{:.5g}", r.with.area / count), saved(r.without.area, r.with.area),
-         si_text(r.without.idle / count, "J"), si_text(r.with.idle / count, "J"),
-         saved(r.without.idle, r.with.idle), si_text(r.without.busy / count, "J"),
-         si_text(r.with.busy / count, "J"), saved(r.without.busy, r.with.busy)});
+    table.add_row({r.module, instances, fmt::format("{:.5g}", r.without.area / count),
+                   fmt::format("{:.5g}", r.with.area / count), saved(r.without.area, r.with.area),
+                   si_text(r.without.idle / count, "J"), si_text(r.with.idle / count, "J"),
+                   saved(r.without.idle, r.with.idle), si_text(r.without.busy / count, "J"),
+                   si_text(r.with.busy / count, "J"), saved(r.without.busy, r.with.busy)});
   };
   for (const auto& r : study.rows) {
     add_row(r, static_cast<double>(r.instances), std::to_string(r.instances));

@@ -472,9 +472,9 @@ class WholeProbe final : public ModuleProbe {
       : core_(core), a_(words(c.ba, c.kl), 0), w_(words(c.bw, c.kl), 0) {
     module_ = "bc_array";
     files_ = array_files();
-    parameters_ = {{"RA", c.ra},     {"RW", c.rw},       {"KL", c.kl},       {"TM", c.tm},
-                   {"TN", c.tn},     {"S", c.s},         {"BA", c.ba},       {"BW", c.bw},
-                   {"AC_W", c.ac_w}, {"ACC_W", c.acc_w}, {"P_MAX", c.p_max}, {"Q", c.q},
+    parameters_ = {{"RA", c.ra},       {"RW", c.rw},       {"KL", c.kl},       {"TM", c.tm},
+                   {"TN", c.tn},       {"S", c.s},         {"BA", c.ba},       {"BW", c.bw},
+                   {"AC_W", c.ac_w},   {"ACC_W", c.acc_w}, {"P_MAX", c.p_max}, {"Q", c.q},
                    {"CLOCK_GATING", 1}};
     const auto bits = [](int n, int width) { return static_cast<std::size_t>(n * width); };
     for (const auto& [port, width] : {std::pair<const char*, std::size_t>{"rst_ni", 1},

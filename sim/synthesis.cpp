@@ -94,9 +94,9 @@ std::string synthesise(const LibertyLibrary& library, const SynthesisRequest& r)
   for (const auto& file : r.files) words.push_back(file);
   for (const auto& [name, value] : r.parameters) words.push_back(fmt::format("{}={}", name, value));
   // Clock gates are the library's; without them the RTL's own file passes the clock.
-  const bool gated =
-      std::any_of(r.parameters.begin(), r.parameters.end(),
-                  [](const auto& p) { return p.first == "CLOCK_GATING" && p.second != 0; });
+  const bool gated = std::any_of(r.parameters.begin(), r.parameters.end(), [](const auto& p) {
+    return p.first == "CLOCK_GATING" && p.second != 0;
+  });
   if (gated) {
     const std::string gate = r.out_dir + "/clock_gate.v";
     write_file(gate, clock_gate_verilog(library));

@@ -25,23 +25,36 @@ std::vector<ModuleKind> array_modules(const ArrayConfig& c) {
   const std::size_t groups = size(c.tn + 1, c.tm / c.s);
   const std::size_t ones_groups = size(c.tn / ones_group, 1);
   std::vector<ModuleKind> out;
-  out.push_back(
-      {"pe",
-       "bc_pe",
-       {{"RA", c.ra}, {"RW", c.rw}, {"KL", c.kl}, {"AC_W", c.ac_w}, {"HOLD", c.s > 1 ? 1 : 0}, gates},
-       {"bc_pkg.sv", "bc_clock_gate.sv", "bc_pe.sv"},
-       size(c.tm, c.tn) + size(c.tm + c.tn, 1)});
-  out.push_back(
-      {"acc", "bc_acc", acc(c.s, read), {"bc_clock_gate.sv", "bc_acc.sv"}, groups + (ones_alike ? ones_groups : 0)});
+  out.push_back({"pe",
+                 "bc_pe",
+                 {{"RA", c.ra},
+                  {"RW", c.rw},
+                  {"KL", c.kl},
+                  {"AC_W", c.ac_w},
+                  {"HOLD", c.s > 1 ? 1 : 0},
+                  gates},
+                 {"bc_pkg.sv", "bc_clock_gate.sv", "bc_pe.sv"},
+                 size(c.tm, c.tn) + size(c.tm + c.tn, 1)});
+  out.push_back({"acc",
+                 "bc_acc",
+                 acc(c.s, read),
+                 {"bc_clock_gate.sv", "bc_acc.sv"},
+                 groups + (ones_alike ? ones_groups : 0)});
   if (!ones_alike) {
-    out.push_back({"acc-ones", "bc_acc", acc(ones_group, ones_group), {"bc_clock_gate.sv", "bc_acc.sv"}, ones_groups});
+    out.push_back({"acc-ones",
+                   "bc_acc",
+                   acc(ones_group, ones_group),
+                   {"bc_clock_gate.sv", "bc_acc.sv"},
+                   ones_groups});
   }
   const std::vector<std::string> chunk_files = {"bc_pkg.sv", "bc_clock_gate.sv", "bc_chunk.sv"};
   out.push_back({"chunk-a", "bc_chunk", chunk(c.ra, c.ba, c.tm), chunk_files, size(c.tm, 1)});
   out.push_back({"chunk-w", "bc_chunk", chunk(c.rw, c.bw, c.tn), chunk_files, size(c.tn, 1)});
   const std::vector<std::string> fill_files = {"bc_pkg.sv", "bc_clock_gate.sv", "bc_fill.sv"};
-  out.push_back({"fill-a", "bc_fill", {{"T", c.tm}, {"B", c.ba}, {"KL", c.kl}, gates}, fill_files, 1});
-  out.push_back({"fill-w", "bc_fill", {{"T", c.tn}, {"B", c.bw}, {"KL", c.kl}, gates}, fill_files, 1});
+  out.push_back(
+      {"fill-a", "bc_fill", {{"T", c.tm}, {"B", c.ba}, {"KL", c.kl}, gates}, fill_files, 1});
+  out.push_back(
+      {"fill-w", "bc_fill", {{"T", c.tn}, {"B", c.bw}, {"KL", c.kl}, gates}, fill_files, 1});
   out.push_back({"walker",
                  "bc_tile_walker",
                  {{"TM", c.tm}, {"TN", c.tn}, {"KL", c.kl}},

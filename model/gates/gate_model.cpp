@@ -354,10 +354,9 @@ class GateModel::Compiler {
     m_.input_ticks_ = ticks(m_.conditions_.input_delay);
     m_.entries_.reserve(all.size());
     for (const auto& e : all) {
-      m_.entries_.push_back(
-          {units(e.pin), units(e.out),
-           (e.toggles ? (e.immediate ? 0U : ticks(e.delay)) << 2U | 1U : 0U) |
-               (e.store_flip ? 2U : 0U)});
+      m_.entries_.push_back({units(e.pin), units(e.out),
+                             (e.toggles ? (e.immediate ? 0U : ticks(e.delay)) << 2U | 1U : 0U) |
+                                 (e.store_flip ? 2U : 0U)});
     }
   }
 
@@ -531,7 +530,7 @@ class GateModel::Compiler {
   std::map<const CellTables*, std::uint32_t> leakage_at_;
   std::vector<const CellTables*> tables_;  // by instance
   std::vector<std::uint32_t> driver_;      // gate, by net
-  std::vector<bool> outside_, is_clock_;  // by net
+  std::vector<bool> outside_, is_clock_;   // by net
   std::vector<std::uint32_t> order_;
   std::vector<std::size_t> table_at_;  // by gate
   double mean_cap_ = 0.0;

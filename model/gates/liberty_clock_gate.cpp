@@ -120,9 +120,8 @@ void make_clock_gate(LibertyCell& cell, const std::string& kind) {
   s.data = expression(test.empty() || after ? enable : enable + " + " + test, cell);
   s.clock = expression("!" + clock, cell);
   cell.sequential = std::move(s);
-  out->function =
-      expression(test.empty() || !after ? clock + " * IQ" : fmt::format("{} * (IQ + {})", clock, test),
-                 cell);
+  out->function = expression(
+      test.empty() || !after ? clock + " * IQ" : fmt::format("{} * (IQ + {})", clock, test), cell);
   cell.statetable = false;
   cell.clock_gate = true;
 }

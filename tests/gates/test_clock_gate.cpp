@@ -80,7 +80,7 @@ struct Bench {
     return c;
   }
   double pj(bool en, bool d) {
-    const std::uint64_t inputs = (en ? 1U : 0U) | (d ? 2U : 0U);
+    const std::uint64_t inputs = (d ? 1U : 0U) | (en ? 2U : 0U);  // ports by name
     return static_cast<double>(sim.cycle(&inputs).energy) * model.joules_per_unit() * 1e12;
   }
   LibertyLibrary library;
