@@ -41,25 +41,22 @@ module bc_queue #(
     end
   end
 
-  // Data registers are not reset.
-  if (CLOCK_GATING == 0) begin : g_enable
-    for (genvar w = 0; w < WORDS; w++) begin : g_word
-      logic [63:0] word_q[QD];
-      always_ff @(posedge clk_i) begin
-        if (push_i) word_q[wr_q] <= data_i[w*64+:64];
-      end
-      assign data_o[w*64+:64] = word_q[rd_q];
-    end
-  end else begin : g_gated
-    logic [WORDS*64-1:0] entry[QD];
+  // Data registers are not reset. A clock for each entry.
+  logic [QD-1:0] push, clk;
+  for (genvar i = 0; i < QD; i++) begin : g_entry
+    assign push[i] = push_i & (wr_q == PtrW'(i));
+    bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate (.clk_i, .en_i(push[i]), .clk_o(clk[i]));
+  end
+  for (genvar w = 0; w < WORDS; w++) begin : g_word
+    /* verilator lint_off MULTIDRIVEN */
+    (* mem2reg *) logic [63:0] word_q[QD];
+    /* verilator lint_on MULTIDRIVEN */
     for (genvar i = 0; i < QD; i++) begin : g_entry
-      logic                clk;
-      logic [WORDS*64-1:0] entry_q;
-      bc_clock_gate u_gate (.clk_i, .en_i(push_i & (wr_q == PtrW'(i))), .clk_o(clk));
-      always_ff @(posedge clk) entry_q <= data_i;
-      assign entry[i] = entry_q;
+      always_ff @(posedge clk[i]) begin
+        if (CLOCK_GATING != 0 || push[i]) word_q[i] <= data_i[w*64+:64];
+      end
     end
-    assign data_o = entry[rd_q];
+    assign data_o[w*64+:64] = word_q[rd_q];
   end
 
 endmodule
