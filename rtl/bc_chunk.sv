@@ -49,8 +49,8 @@ module bc_chunk #(
   end
 
   if (CLOCK_GATING == 0) begin : g_enable
-    for (genvar w = 0; w < WPB; w++) begin : g_write
-      always_ff @(posedge clk_i) begin
+    always_ff @(posedge clk_i) begin
+      for (int w = 0; w < WPB; w++) begin
         if (word_we[w]) chunk_q[word_index[w]] <= data_i[w*KL +: KL] & lane_en_i;
       end
     end
