@@ -149,7 +149,7 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
   }
   EnergyPartInfo& idle = book_.info(EnergyPart::kIdleClock);
   idle.status = "gates";
-  idle.source = gates + "; clocked with nothing changing, there is no clock gating";
+  idle.source = gates + "; clocked with nothing changing, behind its clock gates";
   idle.terms = gate_terms(pe_);
   idle.terms.push_back(glue_term(array));
   if (!settings_.scale_to.empty()) {
