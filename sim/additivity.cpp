@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "golden/error.hpp"
-#include "sim/paths.hpp"
-#include "sim/synthesis.hpp"
+#include "sim/array_netlist.hpp"
 
 namespace bitcycle {
 namespace {
@@ -81,23 +79,13 @@ Additivity check_additivity(const CharacteriseOptions& options) {
   }
 
   const LibertyLibrary library = load_liberty(o.liberty);
-  ArrayCore core(o.arch);
-  const auto probe = make_probe("whole", o.arch, core);
-  const ScratchDirectory scratch;
-  SynthesisRequest request;
-  request.module = probe->module();
-  request.files = probe->files();
-  request.parameters = probe->parameters();
-  request.rtl_dir = source_dir() + "/rtl";
-  request.out_dir = o.keep.empty() ? scratch.path() : o.keep;
-  request.keep_hierarchy = true;
-  request.flatten_mapped = true;
-  const Netlist netlist = load_netlist(synthesise(library, request), library, probe->module());
+  const Netlist netlist = map_array(o.arch, library, o.period, o.keep).joined();
   GateConditions conditions;
   conditions.wire_f_per_fanout =
       o.wire_per_fanout < 0 ? estimated_wire(netlist) : o.wire_per_fanout;
   conditions.clock_tree_factor = o.clock_tree_factor;
   conditions.clear_registers = true;
+  conditions.most_load = getenv("MOST") ? atof(getenv("MOST")) * 1e-12 : 0;
   const GateModel model(netlist, library, conditions);
   out.cells = netlist.instances.size();
   out.area = netlist.area();

@@ -1,0 +1,36 @@
+// The array's gates as the sum of its modules: every module mapped alone, as it is characterised,
+// and the glue mapped around them.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "model/array_config.hpp"
+#include "model/gates/netlist_join.hpp"
+#include "sim/module_probe.hpp"
+#include "sim/synthesis.hpp"
+
+namespace bitcycle {
+
+/// Synthesis of a module alone; out_dir is still to be given.
+SynthesisRequest request_for(const ModuleProbe& probe);
+
+/// Maps the module of `request`. Where some modules are left out the netlist is what is around
+/// them (open_boxes). Throws as synthesise() and load_netlist().
+Netlist mapped_netlist(const LibertyLibrary& library, const SynthesisRequest& request);
+
+struct ArrayNetlists {
+  BoxedNetlist array;                    ///< glue around boxes
+  std::map<std::string, Netlist> parts;  ///< by NetlistBox::type
+
+  Netlist glue() const { return open_boxes(array); }
+  /// The whole array, flat.
+  Netlist joined() const;
+};
+
+/// Maps glue and modules of `array`. `delay`: as SynthesisRequest. `keep`: directory for netlists
+/// and logs, one below it for each; "" = thrown away. `library` must outlive the result.
+ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library, double delay = 0.0,
+                        const std::string& keep = "");
+
+}  // namespace bitcycle
