@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "model/gates/array_modules.hpp"
 #include "sim/paths.hpp"
 
 namespace bitcycle {
@@ -27,6 +26,17 @@ SynthesisRequest request_for(const NetlistBox& box, const std::vector<ModuleKind
   return request;
 }
 
+// "g_a[3].u_chunk" is one of "chunk-a", "g_ones_acc[0].u_acc" of "acc-ones" where there is such.
+bool belongs(const NetlistBox& box, const ModuleKind& kind) {
+  if (kind.rtl_module != box.module) return false;
+  const auto starts = [&](const char* with) { return box.name.rfind(with, 0) == 0; };
+  if (kind.name == "chunk-a") return starts("g_a[");
+  if (kind.name == "chunk-w") return starts("g_w[");
+  if (kind.name == "fill-a") return starts("u_fill_a");
+  if (kind.name == "fill-w") return starts("u_fill_w");
+  return kind.name != "acc-ones" || starts("g_ones_acc[");
+}
+
 }  // namespace
 
 SynthesisRequest request_for(const ModuleProbe& probe) {
@@ -49,6 +59,20 @@ Netlist ArrayNetlists::joined() const {
   std::map<std::string, const Netlist*> pointers;
   for (const auto& [type, netlist] : parts) pointers[type] = &netlist;
   return join_netlists(array, pointers);
+}
+
+std::vector<int> ArrayNetlists::owners(const std::vector<ModuleKind>& kinds) const {
+  const auto glue = static_cast<int>(kinds.size()) - 1;
+  std::vector<int> out(array.cells.instances.size(), glue);
+  for (const auto& box : array.boxes) {
+    // Of two that fit the later one is the particular one.
+    int owner = glue;
+    for (int k = 0; k < glue; ++k) {
+      if (belongs(box, kinds[static_cast<std::size_t>(k)])) owner = k;
+    }
+    out.insert(out.end(), parts.at(box.type).instances.size(), owner);
+  }
+  return out;
 }
 
 ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library, double delay,

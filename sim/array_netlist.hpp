@@ -4,8 +4,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "model/array_config.hpp"
+#include "model/gates/array_modules.hpp"
 #include "model/gates/netlist_join.hpp"
 #include "sim/module_probe.hpp"
 #include "sim/synthesis.hpp"
@@ -23,9 +25,10 @@ struct ArrayNetlists {
   BoxedNetlist array;                    ///< glue around boxes
   std::map<std::string, Netlist> parts;  ///< by NetlistBox::type
 
-  Netlist glue() const { return open_boxes(array); }
   /// The whole array, flat.
   Netlist joined() const;
+  /// Index in `kinds` (array_modules) of the module that each instance of joined() belongs to.
+  std::vector<int> owners(const std::vector<ModuleKind>& kinds) const;
 };
 
 /// Maps glue and modules of `array`. `delay`: as SynthesisRequest. `keep`: directory for netlists

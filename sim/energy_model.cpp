@@ -71,7 +71,7 @@ EnergyTerm scaling_term() {
 // How far the sum of modules was from a whole 4x4 array at gates in 180 nm (characterise
 // --additivity; docs/energy-from-gates.md): largest shortfall and excess over tiles, as what must
 // be added to or taken from the sum. The glue between modules is the most of it at S = 1.
-EnergyTerm glue_term(const ArrayConfig& array) {
+EnergyTerm joints_term(const ArrayConfig& array) {
   const int digits = array.ra * 10 + array.rw;
   switch (digits) {
     case 11:
@@ -127,7 +127,7 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
   EnergyPartInfo& pe = book_.info(EnergyPart::kPe);
   pe.source = gates;
   pe.terms = gate_terms(pe_);
-  pe.terms.push_back(glue_term(array));
+  pe.terms.push_back(joints_term(array));
   if (settings_.level == EnergyLevel::kTable) {
     pe.status = "gates: table";
     // What a constant does on data that it was not made from.
@@ -151,7 +151,7 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
   idle.status = "gates";
   idle.source = gates + "; clocked with nothing changing, there is no clock gating";
   idle.terms = gate_terms(pe_);
-  idle.terms.push_back(glue_term(array));
+  idle.terms.push_back(joints_term(array));
   if (!settings_.scale_to.empty()) {
     pe.terms.push_back(scaling_term());
     idle.terms.push_back(scaling_term());
@@ -170,6 +170,11 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
 }
 
 EnergyModel::~EnergyModel() = default;
+
+bool EnergyModel::covers(const std::string& module) const {
+  return std::any_of(modules_.begin(), modules_.end(),
+                     [&](const Module& m) { return m.name == module; });
+}
 
 namespace {
 
@@ -229,7 +234,7 @@ void EnergyModel::set_up_modules(std::vector<Characterisation> records) {
                                m.instances, m.record.rtl_module, m.record.library.front().name);
     // Bands of a part are those of its worst module.
     std::vector<EnergyTerm> terms = gate_terms(m.record);
-    terms.push_back(glue_term(machine_.array));
+    terms.push_back(joints_term(machine_.array));
     terms.push_back({"model", model_error(m.record), model_error(m.record)});
     if (!settings_.scale_to.empty()) terms.push_back(scaling_term());
     for (const EnergyTerm& t : terms) {

@@ -27,8 +27,9 @@ double batch_error(const Eigen::VectorXd& energy) {
 
 GateRun run_gates(const GateModel& model, double period, const ModuleProbe& probe,
                   const std::string& label,
-                  const std::function<void(const std::function<void()>&)>& drive) {
-  GateSim sim(model, period);
+                  const std::function<void(const std::function<void()>&)>& drive,
+                  const GateWatch& watch) {
+  GateSim sim(model, period, watch != nullptr);
   std::vector<std::size_t> in_at, out_at;
   const auto& ports = model.netlist().ports;
   std::map<std::string, std::size_t> undriven;  // bits
@@ -99,7 +100,10 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
       }
     }
     run.joules += static_cast<double>(cycle.energy) * model.joules_per_unit();
-    if (++seen == kGateWarmUp) switching_before = sim.switching();
+    if (++seen == kGateWarmUp) {
+      switching_before = sim.switching();
+      if (watch) watch(sim);
+    }
     if (seen <= kGateWarmUp) return;
     run.events += cycle.events;
     energy.push_back(static_cast<double>(cycle.energy) * model.joules_per_unit());
@@ -111,6 +115,7 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
       ++leakages;
     }
   });
+  if (watch) watch(sim);
   const auto rows = static_cast<Eigen::Index>(energy.size());
   const auto columns = static_cast<Eigen::Index>(probe.features().size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -136,16 +141,18 @@ GateRun run_unit(const GateModel& model, double period, const MachineConfig& mac
 }
 
 GateRun run_gates(const GateModel& model, double period, const ArrayConfig& small,
-                  const std::string& probe_name, const ActivityJob& job) {
+                  const std::string& probe_name, const ActivityJob& job, const GateWatch& watch) {
   ArrayCore core(small);
   const auto probe = make_probe(probe_name, small, core);
-  GateRun run =
-      run_gates(model, period, *probe, job.label(), [&](const std::function<void()>& cycle) {
+  GateRun run = run_gates(
+      model, period, *probe, job.label(),
+      [&](const std::function<void()>& cycle) {
         run_activity(small, core, job, [&](const ArrayStep& coming) {
           probe->observe(coming);
           cycle();
         });
-      });
+      },
+      watch);
   if (!job.idle && probe_name == "pe") {
     run.macs = static_cast<double>(activity_macs(small, job));
   }

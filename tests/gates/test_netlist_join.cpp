@@ -13,7 +13,8 @@ namespace {
 // A module with these ports and cells, as yosys writes one whose parameters were given.
 std::string module_json(const std::string& type, const std::string& ports,
                         const std::string& cells = "") {
-  return "\"" + type + R"(": {"attributes": {"hdlname": "\\bc_leaf"}, "parameter_default_values": )" +
+  return "\"" + type +
+         R"(": {"attributes": {"hdlname": "\\bc_leaf"}, "parameter_default_values": )" +
          R"({"N": "00000000000000000000000000000101", "bc_pkg::X": "00000000000000000000000000000001"}, )" +
          "\"ports\": {" + ports + "}, \"cells\": {" + cells + "}, \"netnames\": {}}";
 }
@@ -65,13 +66,12 @@ std::vector<std::uint64_t> answers(const Netlist& n, const LibertyLibrary& libra
   return out;
 }
 
-const std::string kLeafPorts =
-    port_json("a", "input", "9") + "," + port_json("y", "output", "8");
+const std::string kLeafPorts = port_json("a", "input", "9") + "," + port_json("y", "output", "8");
 const std::string kInverterPart =
     part_json(kLeafPorts, cell_json("inv", "INV", R"("A": [9], "Y": [8])"));
 const std::string kIo = port_json("a", "input", "3") + "," + port_json("y", "output", "4");
-const std::string kTwo = box_json("first", R"("a": [3], "y": [5])") + "," +
-                         box_json("second", R"("a": [5], "y": [4])");
+const std::string kTwo =
+    box_json("first", R"("a": [3], "y": [5])") + "," + box_json("second", R"("a": [5], "y": [4])");
 
 using Values = std::vector<std::uint64_t>;
 
@@ -86,10 +86,10 @@ TEST_CASE("two inverters in boxes are the same gates as two inverters") {
   CHECK(j.whole.instances[1].name == "second.inv");
   CHECK(j.whole.area() == 4.0);
   CHECK(answers(j.whole, j.library, 1) == Values{0, 1});
-  const auto flat = parse_netlist(
-      netlist_json(kIo, cell_json("i", "INV", R"("A": [3], "Y": [5])") + "," +
-                            cell_json("j", "INV", R"("A": [5], "Y": [4])")),
-      "flat.json", j.library);
+  const auto flat =
+      parse_netlist(netlist_json(kIo, cell_json("i", "INV", R"("A": [3], "Y": [5])") + "," +
+                                          cell_json("j", "INV", R"("A": [5], "Y": [4])")),
+                    "flat.json", j.library);
   const GateModel joined_model(j.whole, j.library, {}), flat_model(flat, j.library, {});
   GateSim joined_sim(joined_model, 10e-9), flat_sim(flat_model, 10e-9);
   for (const std::uint64_t in : {1, 1, 0}) {
@@ -98,7 +98,8 @@ TEST_CASE("two inverters in boxes are the same gates as two inverters") {
 }
 
 TEST_CASE("wires that only pass through a part are joined, crossed ones too") {
-  const std::string ports = port_json("a", "input", "5, 6") + "," + port_json("y", "output", "6, 5");
+  const std::string ports =
+      port_json("a", "input", "5, 6") + "," + port_json("y", "output", "6, 5");
   const std::string io = port_json("a", "input", "3, 4") + "," + port_json("y", "output", "7, 8");
   const Joined j(design_json(io, box_json("swap", R"("a": [3, 4], "y": [7, 8])"), ports),
                  part_json(ports, ""));
@@ -134,11 +135,11 @@ TEST_CASE("parts that do not fit are refused") {
   CHECK_THAT(message(kTwo, kLeafPorts,
                      part_json(kLeafPorts + "," + port_json("b", "input", "7"), inverter)),
              Catch::Contains("nothing on port b"));
-  CHECK_THAT(message(kTwo, kLeafPorts,
-                     part_json(port_json("a", "input", "9, 7") + "," +
-                                   port_json("y", "output", "8"),
-                               inverter)),
-             Catch::Contains("same direction and width"));
+  CHECK_THAT(
+      message(kTwo, kLeafPorts,
+              part_json(port_json("a", "input", "9, 7") + "," + port_json("y", "output", "8"),
+                        inverter)),
+      Catch::Contains("same direction and width"));
   CHECK_THAT(message(box_json("first", R"("y": [4])"), kLeafPorts, kInverterPart),
              Catch::Contains("top.json: instance first: found nothing on port a"));
   CHECK_THAT(message(kTwo + "," + cell_json("i", "INV", R"("A": [3], "Y": [5])"), kLeafPorts,
@@ -149,10 +150,9 @@ TEST_CASE("parts that do not fit are refused") {
   CHECK_THAT(error_text([&] { join_netlists(boxed, {}); }),
              Catch::Contains("no netlist of bc_leaf"));
   // Boxes are for those who ask for them.
-  CHECK_THAT(error_text([&] {
-               parse_netlist(design_json(kIo, kTwo, kLeafPorts), "t", library, "top");
-             }),
-             Catch::Contains("type '$leaf'"));
+  CHECK_THAT(
+      error_text([&] { parse_netlist(design_json(kIo, kTwo, kLeafPorts), "t", library, "top"); }),
+      Catch::Contains("type '$leaf'"));
 }
 
 TEST_CASE("what is around boxes: their pins are ports, wires that pass through are not") {
