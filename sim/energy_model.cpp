@@ -91,6 +91,7 @@ EnergyTerm joints_term(const ArrayConfig& array) {
 struct EnergyModel::Sample {
   std::array<double, kPeStates> joules{};
   std::vector<double> modules;  ///< J of an event of each module, idle clock apart
+  double glue_result = 0.0;     ///< J of the glue's read multiplexers, for a result
   SampledActivity about;
 };
 
@@ -205,6 +206,32 @@ const char* event_of(const std::string& module) {
   return module == "drain" ? "result" : "digit cycle";
 }
 
+// The glue's energy beyond its clock: its multiplexers switch while results leave, so cycles with a
+// result are told from those that only compute.
+class GlueSplit {
+ public:
+  explicit GlueSplit(const ArrayEnergy& energy) : energy_(energy) {}
+  void cycle(const ArrayPorts& ports) {
+    for (const ModuleEnergy& m : energy_.modules()) {
+      if (m.module != "glue") continue;
+      const int kind = ports.res_valid ? 1 : 0;
+      moved_[kind] += m.joules - before_ - m.idle_cycle;
+      digits_[kind] += ports.ev.digit ? 1.0 : 0.0;
+      before_ = m.joules;
+    }
+  }
+  /// J of a digit cycle, and of one of `results`.
+  double digit() const { return digits_[0] > 0 ? std::max(0.0, moved_[0] / digits_[0]) : 0.0; }
+  double result(double results) const {
+    return results > 0 ? std::max(0.0, moved_[1] - digit() * digits_[1]) / results : 0.0;
+  }
+
+ private:
+  const ArrayEnergy& energy_;
+  double before_ = 0.0;
+  double moved_[2] = {0, 0}, digits_[2] = {0, 0};
+};
+
 }  // namespace
 
 void EnergyModel::set_up_modules(std::vector<Characterisation> records) {
@@ -269,9 +296,11 @@ void EnergyModel::sample_modules(const ActivityKey& key, Sample& out) {
   job.seed = key.seed;
   job.cycles = kModuleCycles;
   ModuleEvents n;
+  GlueSplit glue(energy);
   run_activity(c, core, job, [&](const ArrayStep& coming) {
     energy.observe(coming);
     const ArrayPorts& ports = core.ports();
+    glue.cycle(ports);
     const EventPulses& e = ports.ev;
     if (e.flush) n.flushes += e.flush_rows * (e.flush_cols + 1.0), n.flushes_ones += e.flush_ones;
     n.a_words += e.a_words;
@@ -284,6 +313,11 @@ void EnergyModel::sample_modules(const ActivityKey& key, Sample& out) {
   for (const ModuleEnergy& e : energy.modules()) {
     for (std::size_t i = 0; i < modules_.size(); ++i) {
       if (modules_[i].name != e.module) continue;
+      if (e.module == "glue") {
+        out.modules[i] = glue.digit() * logic_scale_;
+        out.glue_result = glue.result(n.results) * logic_scale_;
+        continue;
+      }
       const double events = n.of(e.module, ones_apart);
       const double moved = e.joules - e.idle_cycle * static_cast<double>(energy.cycles());
       if (events > 0) out.modules[i] = std::max(0.0, moved / events) * logic_scale_;
@@ -307,6 +341,9 @@ void EnergyModel::add_modules(EnergyCounts& counts, const ArrayWork& w, const Ge
     const Module& m = modules_[i];
     add_item(counts, m.part, fmt::format("{}: {}, {}", m.name, event_of(m.name), name),
              sample.modules[i], n.of(m.name, ones_apart) * times);
+    if (m.name != "glue") continue;
+    add_item(counts, m.part, fmt::format("glue: result, {}", name), sample.glue_result,
+             n.results * times);
   }
 }
 
