@@ -5,7 +5,8 @@ module bc_acc #(
     parameter int AC_W = 24,
     parameter int ACC_W = 48,
     parameter int IDX_W = 3,    // width of the flush index
-    parameter int RD = 1        // registers that the read port delivers: 1 or G
+    parameter int RD = 1,       // registers that the read port delivers: 1 or G
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
 ) (
     input  logic                   clk_i,
     input  logic                   flush_i,     // the pipeline moves and a flush is due
@@ -24,7 +25,10 @@ module bc_acc #(
 
   localparam int AddrW = $clog2(2 * G);
 
-  logic [ACC_W-1:0] acc_q[2*G];
+  // Registers of one array may have clocks of their own.
+  /* verilator lint_off MULTIDRIVEN */
+  (* mem2reg *) logic [ACC_W-1:0] acc_q[2*G];
+  /* verilator lint_on MULTIDRIVEN */
 
   logic               ours;
   logic [AC_W-1:0]    sum;
@@ -50,8 +54,16 @@ module bc_acc #(
   assign overflow_o = ours & (base[ACC_W-1] == addend[ACC_W-1]) &
                       (total[ACC_W-1] != base[ACC_W-1]);
 
-  always_ff @(posedge clk_i) begin
-    if (ours) acc_q[addr] <= total;
+  if (CLOCK_GATING == 0) begin : g_enable
+    always_ff @(posedge clk_i) begin
+      if (ours) acc_q[addr] <= total;
+    end
+  end else begin : g_gated
+    for (genvar i = 0; i < 2 * G; i++) begin : g_register
+      logic clk;
+      bc_clock_gate u_gate (.clk_i, .en_i(ours & (addr == AddrW'(i))), .clk_o(clk));
+      always_ff @(posedge clk) acc_q[i] <= total;
+    end
   end
 
   if (RD == 1) begin : g_read_one

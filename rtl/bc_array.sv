@@ -22,6 +22,8 @@ module bc_array #(
     parameter int ACC_W = 48,  // wide accumulator
     parameter int P_MAX = 16,  // widest operand
     parameter int Q = 16,      // results per beat
+    // 0: registers have enables (simulation, FPGAs), 1: clock gates (synthesis for a cell library).
+    parameter int CLOCK_GATING = 0,
     // Derived: rows and columns of a result beat.
     parameter int RPB = (Q > TN) ? Q / TN : 1,
     parameter int CPB = (Q > TN) ? TN : Q
@@ -142,14 +144,14 @@ module bc_array #(
   assign a_last = a_last_k & a_last_tile;
   assign w_last = w_last_k & w_last_tile;
 
-  bc_fill #(.T(TM), .B(BA), .KL(KL)) u_fill_a (
+  bc_fill #(.T(TM), .B(BA), .KL(KL), .CLOCK_GATING(CLOCK_GATING)) u_fill_a (
       .clk_i, .rst_ni, .start_i(start), .bits_i(pa_q),
       .valid_i(a_valid_i), .ready_o(a_ready_o), .data_i(a_data_i),
       .last_chunk_i(a_last), .chunk_done_o(a_chunk),
       .we_o(a_we), .bank_o(a_wbank), .plane_o(a_plane), .row_sel_o(a_sel), .data_o(a_data),
       .full_o(a_full), .free_i(bank_free)
   );
-  bc_fill #(.T(TN), .B(BW), .KL(KL)) u_fill_w (
+  bc_fill #(.T(TN), .B(BW), .KL(KL), .CLOCK_GATING(CLOCK_GATING)) u_fill_w (
       .clk_i, .rst_ni, .start_i(start), .bits_i(pw_q),
       .valid_i(w_valid_i), .ready_o(w_ready_o), .data_i(w_data_i),
       .last_chunk_i(w_last), .chunk_done_o(w_chunk),
@@ -193,7 +195,9 @@ module bc_array #(
 
   for (genvar r = 0; r < TM; r++) begin : g_a
     localparam int First = (BA >= TM) ? r * WpbA : r % BA;
-    bc_chunk #(.KL(KL), .P_MAX(P_MAX), .R(RA), .WPB(WpbA)) u_chunk (
+    bc_chunk #(
+        .KL(KL), .P_MAX(P_MAX), .R(RA), .WPB(WpbA), .CLOCK_GATING(CLOCK_GATING)
+    ) u_chunk (
         .clk_i,
         .we_i(a_sel[r] & a_row_en[r]), .wr_bank_i(a_wbank), .plane_i(a_plane),
         .data_i(a_data[First*KL +: WpbA*KL]), .lane_en_i(a_lane_en),
@@ -203,7 +207,9 @@ module bc_array #(
   end
   for (genvar c = 0; c < TN; c++) begin : g_w
     localparam int First = (BW >= TN) ? c * WpbW : c % BW;
-    bc_chunk #(.KL(KL), .P_MAX(P_MAX), .R(RW), .WPB(WpbW)) u_chunk (
+    bc_chunk #(
+        .KL(KL), .P_MAX(P_MAX), .R(RW), .WPB(WpbW), .CLOCK_GATING(CLOCK_GATING)
+    ) u_chunk (
         .clk_i,
         .we_i(w_sel[c] & w_col_en[c]), .wr_bank_i(w_wbank), .plane_i(w_plane),
         .data_i(w_data[First*KL +: WpbW*KL]), .lane_en_i(w_lane_en),
@@ -257,28 +263,36 @@ module bc_array #(
     assign fl_end = index_q == IdxW'(S - 1);
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
-        valid_q     <= 1'b0;
-        index_q     <= '0;
+        valid_q <= 1'b0;
+        index_q <= '0;
+      end else if (en) begin
+        if (ac_valid_q) begin
+          valid_q <= 1'b1;
+          index_q <= '0;
+        end else if (valid_q) begin
+          valid_q <= ~fl_end;
+          index_q <= fl_end ? '0 : index_q + 1'b1;
+        end
+      end
+    end
+    logic fl_move, clk_fl;
+    assign fl_move = en & ac_valid_q;
+    bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_fl (.clk_i, .en_i(fl_move), .clk_o(clk_fl));
+    always_ff @(posedge clk_fl or negedge rst_ni) begin
+      if (!rst_ni) begin
         load_q      <= 1'b0;
         tile_last_q <= 1'b0;
         bank_q      <= 1'b0;
         shift_q     <= 2'd0;
         row_en_q    <= '0;
         col_en_q    <= '0;
-      end else if (en) begin
-        if (ac_valid_q) begin
-          valid_q     <= 1'b1;
-          index_q     <= '0;
-          load_q      <= ac_load_q;
-          tile_last_q <= ac_tile_last_q;
-          bank_q      <= ac_bank_q;
-          shift_q     <= ac_shift_q;
-          row_en_q    <= ac_row_en_q;
-          col_en_q    <= ac_col_en_q;
-        end else if (valid_q) begin
-          valid_q <= ~fl_end;
-          index_q <= fl_end ? '0 : index_q + 1'b1;
-        end
+      end else if (CLOCK_GATING != 0 || fl_move) begin
+        load_q      <= ac_load_q;
+        tile_last_q <= ac_tile_last_q;
+        bank_q      <= ac_bank_q;
+        shift_q     <= ac_shift_q;
+        row_en_q    <= ac_row_en_q;
+        col_en_q    <= ac_col_en_q;
       end
     end
   end else begin : g_direct
@@ -299,9 +313,24 @@ module bc_array #(
   assign tile_done[0] = fl_valid & en & fl_tile_last & fl_end & ~fl_bank;
   assign tile_done[1] = fl_valid & en & fl_tile_last & fl_end & fl_bank;
 
+  logic op_move, ac_move, clk_op, clk_ac;
+  assign op_move = en & sq_digit;
+  assign ac_move = en & op_valid_q & op_last_q;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_op (.clk_i, .en_i(op_move), .clk_o(clk_op));
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_ac (.clk_i, .en_i(ac_move), .clk_o(clk_ac));
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      op_valid_q     <= 1'b0;
+      op_valid_q <= 1'b0;
+      ac_valid_q <= 1'b0;
+    end else if (en) begin
+      op_valid_q <= sq_digit;
+      ac_valid_q <= op_valid_q & op_last_q;
+    end
+  end
+
+  always_ff @(posedge clk_op or negedge rst_ni) begin
+    if (!rst_ni) begin
       op_first_q     <= 1'b0;
       op_last_q      <= 1'b0;
       op_a_neg_q     <= 1'b0;
@@ -315,39 +344,38 @@ module bc_array #(
       op_bank_q      <= 1'b0;
       op_row_en_q    <= '0;
       op_col_en_q    <= '0;
-      ac_valid_q     <= 1'b0;
+    end else if (CLOCK_GATING != 0 || op_move) begin
+      op_first_q     <= sq_first;
+      op_last_q      <= sq_last;
+      op_a_neg_q     <= sq_a_neg;
+      op_w_neg_q     <= sq_w_neg;
+      op_a_one_q     <= sq_a_digit == 4'd0;
+      op_w_one_q     <= sq_w_digit == 4'd0;
+      op_d_q         <= sq_d;
+      op_shift_q     <= sq_shift;
+      op_load_q      <= sq_load;
+      op_tile_last_q <= sq_tile_last;
+      op_bank_q      <= sq_acc_bank;
+      op_row_en_q    <= sq_row_en;
+      op_col_en_q    <= sq_col_en;
+    end
+  end
+
+  always_ff @(posedge clk_ac or negedge rst_ni) begin
+    if (!rst_ni) begin
       ac_shift_q     <= 2'd0;
       ac_load_q      <= 1'b0;
       ac_tile_last_q <= 1'b0;
       ac_bank_q      <= 1'b0;
       ac_row_en_q    <= '0;
       ac_col_en_q    <= '0;
-    end else if (en) begin
-      op_valid_q <= sq_digit;
-      if (sq_digit) begin
-        op_first_q     <= sq_first;
-        op_last_q      <= sq_last;
-        op_a_neg_q     <= sq_a_neg;
-        op_w_neg_q     <= sq_w_neg;
-        op_a_one_q     <= sq_a_digit == 4'd0;
-        op_w_one_q     <= sq_w_digit == 4'd0;
-        op_d_q         <= sq_d;
-        op_shift_q     <= sq_shift;
-        op_load_q      <= sq_load;
-        op_tile_last_q <= sq_tile_last;
-        op_bank_q      <= sq_acc_bank;
-        op_row_en_q    <= sq_row_en;
-        op_col_en_q    <= sq_col_en;
-      end
-      ac_valid_q <= op_valid_q & op_last_q;
-      if (op_valid_q & op_last_q) begin
-        ac_shift_q     <= op_shift_q;
-        ac_load_q      <= op_load_q;
-        ac_tile_last_q <= op_tile_last_q;
-        ac_bank_q      <= op_bank_q;
-        ac_row_en_q    <= op_row_en_q;
-        ac_col_en_q    <= op_col_en_q;
-      end
+    end else if (CLOCK_GATING != 0 || ac_move) begin
+      ac_shift_q     <= op_shift_q;
+      ac_load_q      <= op_load_q;
+      ac_tile_last_q <= op_tile_last_q;
+      ac_bank_q      <= op_bank_q;
+      ac_row_en_q    <= op_row_en_q;
+      ac_col_en_q    <= op_col_en_q;
     end
   end
 
@@ -374,7 +402,9 @@ module bc_array #(
     assign ac_col_en = (c == TN) ? 1'b1 : ac_col_en_q[c % TN];
     assign fl_col = (c == TN) ? 1'b1 : fl_col_en[c % TN];
     for (genvar r = 0; r < TM; r++) begin : g_pe
-      bc_pe #(.RA(RA), .RW(RW), .KL(KL), .AC_W(AC_W), .HOLD(Hold)) u_pe (
+      bc_pe #(
+          .RA(RA), .RW(RW), .KL(KL), .AC_W(AC_W), .HOLD(Hold), .CLOCK_GATING(CLOCK_GATING)
+      ) u_pe (
           .clk_i, .add_i(add & op_row_en_q[r] & op_col_en),
           .first_i(op_first_q), .d_i(op_d_q),
           .a_i(a_dig[r]), .a_neg_i(op_a_neg_q),
@@ -383,7 +413,9 @@ module bc_array #(
       );
     end
     for (genvar g = 0; g < Groups; g++) begin : g_acc
-      bc_acc #(.G(S), .AC_W(AC_W), .ACC_W(ACC_W), .IDX_W(IdxW), .RD(RdGroup)) u_acc (
+      bc_acc #(
+          .G(S), .AC_W(AC_W), .ACC_W(ACC_W), .IDX_W(IdxW), .RD(RdGroup), .CLOCK_GATING(CLOCK_GATING)
+      ) u_acc (
           .clk_i, .flush_i(fl_valid & en), .index_i(fl_index),
           .en_i(fl_row_en[g*S +: S] & {S{fl_col}}),
           .load_i(fl_load), .bank_i(fl_bank), .shift_i(fl_shift),
@@ -408,7 +440,9 @@ module bc_array #(
   logic [TN*AC_W-1:0] ones_sum;
   logic [TN/SO-1:0]   ones_overflow;
   for (genvar c = 0; c < TN; c++) begin : g_ones
-    bc_pe #(.RA(RA), .RW(RW), .KL(KL), .AC_W(AC_W), .HOLD(Hold)) u_pe (
+    bc_pe #(
+        .RA(RA), .RW(RW), .KL(KL), .AC_W(AC_W), .HOLD(Hold), .CLOCK_GATING(CLOCK_GATING)
+    ) u_pe (
         .clk_i, .add_i(add & op_col_en_q[c]),
         .first_i(op_first_q), .d_i(op_d_q),
         .a_i(a_dig[TM]), .a_neg_i(1'b0),
@@ -417,7 +451,9 @@ module bc_array #(
     );
   end
   for (genvar g = 0; g < TN / SO; g++) begin : g_ones_acc
-    bc_acc #(.G(SO), .AC_W(AC_W), .ACC_W(ACC_W), .IDX_W(IdxW), .RD(SO)) u_acc (
+    bc_acc #(
+        .G(SO), .AC_W(AC_W), .ACC_W(ACC_W), .IDX_W(IdxW), .RD(SO), .CLOCK_GATING(CLOCK_GATING)
+    ) u_acc (
         .clk_i, .flush_i(fl_valid & en), .index_i(fl_index), .en_i(fl_col_en[g*SO +: SO]),
         .load_i(fl_load), .bank_i(fl_bank), .shift_i(fl_shift),
         .sum_i(ones_sum[g*SO*AC_W +: SO*AC_W]), .overflow_o(ones_overflow[g]),
@@ -438,7 +474,9 @@ module bc_array #(
       .first_k_o(unused_dr_first), .last_k_o(unused_dr_last_k), .last_tile_o(dr_last_tile)
   );
 
-  bc_drain #(.TM(TM), .TN(TN), .ACC_W(ACC_W), .Q(Q)) u_drain (
+  bc_drain #(
+      .TM(TM), .TN(TN), .ACC_W(ACC_W), .Q(Q), .CLOCK_GATING(CLOCK_GATING)
+  ) u_drain (
       .clk_i, .rst_ni, .tile_done_i(tile_done), .busy_o(acc_busy),
       .rd_bank_o(rd_bank), .rd_row_o(rd_row),
       .acc_i(acc), .sum_a_i(acc_sum_a), .sum_w_i(acc_sum_w),
@@ -452,13 +490,6 @@ module bc_array #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q     <= 1'b0;
-      m_q        <= '0;
-      n_q        <= '0;
-      k_q        <= '0;
-      pa_q       <= '0;
-      pw_q       <= '0;
-      a_signed_q <= 1'b0;
-      w_signed_q <= 1'b0;
       err_q      <= 1'b0;
       cause_q    <= bc_pkg::CauseNone;
       overflow_q <= 1'b0;
@@ -467,18 +498,33 @@ module bc_array #(
       if (handshake) cause_q <= cause;
       if (start) begin
         busy_q     <= 1'b1;
-        m_q        <= desc_m_i;
-        n_q        <= desc_n_i;
-        k_q        <= desc_k_i;
-        pa_q       <= desc_pa_i;
-        pw_q       <= desc_pw_i;
-        a_signed_q <= desc_a_signed_i;
-        w_signed_q <= desc_w_signed_i;
         overflow_q <= 1'b0;
       end else begin
         if (finish) busy_q <= 1'b0;
         if ((|col_overflow) | (|ones_overflow)) overflow_q <= 1'b1;
       end
+    end
+  end
+
+  logic clk_desc;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_desc (.clk_i, .en_i(start), .clk_o(clk_desc));
+  always_ff @(posedge clk_desc or negedge rst_ni) begin
+    if (!rst_ni) begin
+      m_q        <= '0;
+      n_q        <= '0;
+      k_q        <= '0;
+      pa_q       <= '0;
+      pw_q       <= '0;
+      a_signed_q <= 1'b0;
+      w_signed_q <= 1'b0;
+    end else if (CLOCK_GATING != 0 || start) begin
+      m_q        <= desc_m_i;
+      n_q        <= desc_n_i;
+      k_q        <= desc_k_i;
+      pa_q       <= desc_pa_i;
+      pw_q       <= desc_pw_i;
+      a_signed_q <= desc_a_signed_i;
+      w_signed_q <= desc_w_signed_i;
     end
   end
 

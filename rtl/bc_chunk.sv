@@ -4,7 +4,8 @@ module bc_chunk #(
     parameter int KL = 64,
     parameter int P_MAX = 16,
     parameter int R = 1,    // digit width
-    parameter int WPB = 1   // planes written per beat
+    parameter int WPB = 1,  // planes written per beat
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
 ) (
     input  logic                      clk_i,
     // Write: WPB planes, the first is plane_i counted from the most significant one.
@@ -25,7 +26,10 @@ module bc_chunk #(
   localparam int AddrW = $clog2(2 * P_MAX);
   localparam int PlaneW = bc_pkg::BITS_W + 1;
 
-  logic [KL-1:0]   chunk_q[2*P_MAX];
+  // Registers of one array may have clocks of their own.
+  /* verilator lint_off MULTIDRIVEN */
+  (* mem2reg *) logic [KL-1:0] chunk_q[2*P_MAX];
+  /* verilator lint_on MULTIDRIVEN */
   logic [KL*R-1:0] digit_q;
   logic [KL*R-1:0] digit_d;
 
@@ -34,13 +38,48 @@ module bc_chunk #(
     index = AddrW'((bank ? P_MAX : 0) + 32'(p));
   endfunction
 
-  for (genvar w = 0; w < WPB; w++) begin : g_write
+  // Words of a beat: whether they are written, and where.
+  logic [WPB-1:0]   word_we;
+  logic [AddrW-1:0] word_index[WPB];
+  for (genvar w = 0; w < WPB; w++) begin : g_word
     logic [PlaneW-1:0] from_top;
     assign from_top = PlaneW'(plane_i) + PlaneW'(w);
+    assign word_we[w] = we_i && from_top < PlaneW'(bits_i);
+    assign word_index[w] = index(wr_bank_i, PlaneW'(bits_i) - PlaneW'(1) - from_top);
+  end
+
+  if (CLOCK_GATING == 0) begin : g_enable
     always_ff @(posedge clk_i) begin
-      if (we_i && from_top < PlaneW'(bits_i)) begin
-        chunk_q[index(wr_bank_i, PlaneW'(bits_i) - PlaneW'(1) - from_top)] <=
-            data_i[w*KL +: KL] & lane_en_i;
+      for (int w = 0; w < WPB; w++) begin
+        if (word_we[w]) chunk_q[word_index[w]] <= data_i[w*KL +: KL] & lane_en_i;
+      end
+    end
+  end else begin : g_gated
+    for (genvar b = 0; b < 2; b++) begin : g_bank
+      // A gate of its own pays for planes of eight lanes and more; less wide ones share their bank's.
+      logic clk_bank;
+      bc_clock_gate #(.GATED((KL < 8) ? 1 : 0)) u_gate (
+          .clk_i, .en_i(we_i & (wr_bank_i == 1'(b))), .clk_o(clk_bank)
+      );
+      for (genvar p = 0; p < P_MAX; p++) begin : g_plane
+        logic          we, clk;
+        logic [KL-1:0] word;
+        always_comb begin
+          we = 1'b0;
+          word = data_i[0 +: KL];
+          for (int w = 0; w < WPB; w++) begin
+            if (word_we[w] && word_index[w] == AddrW'(b * P_MAX + p)) begin
+              we = 1'b1;
+              if (WPB > 1) word = data_i[w*KL +: KL];
+            end
+          end
+        end
+        bc_clock_gate #(.GATED((KL < 8) ? 0 : 1)) u_gate (
+            .clk_i(clk_bank), .en_i(we), .clk_o(clk)
+        );
+        always_ff @(posedge clk) begin
+          if (KL >= 8 || we) chunk_q[b*P_MAX + p] <= word & lane_en_i;
+        end
       end
     end
   end
@@ -57,8 +96,10 @@ module bc_chunk #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (sel_i) digit_q <= digit_d;
+  logic clk_digit;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_digit (.clk_i, .en_i(sel_i), .clk_o(clk_digit));
+  always_ff @(posedge clk_digit) begin
+    if (CLOCK_GATING != 0 || sel_i) digit_q <= digit_d;
   end
 
   assign digit_o = digit_q;

@@ -5,7 +5,9 @@
 // Two sources: the stream, and pushes through the register block (mm_). All words of an instruction
 // come from the source of its header; at a header the stream goes first. While flush_i is set,
 // words are taken and discarded, and a started instruction is forgotten.
-module bc_dispatch (
+module bc_dispatch #(
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
+) (
     input  logic         clk_i,
     input  logic         rst_ni,
     input  logic         flush_i,
@@ -87,8 +89,11 @@ module bc_dispatch (
   // Data registers are not reset.
   for (genvar w = 0; w < bc_machine_pkg::EXEC_WORDS; w++) begin : g_word
     logic [63:0] asm_q;
-    always_ff @(posedge clk_i) begin
-      if (accept & (count_q == w)) asm_q <= word;
+    logic        take, clk;
+    assign take = accept & (count_q == w);
+    bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate (.clk_i, .en_i(take), .clk_o(clk));
+    always_ff @(posedge clk) begin
+      if (CLOCK_GATING != 0 || take) asm_q <= word;
     end
     assign inst_o[w*64+:64] = asm_q;
   end

@@ -6,6 +6,7 @@ module bc_drain #(
     parameter int TN = 16,
     parameter int ACC_W = 48,
     parameter int Q = 16,
+    parameter int CLOCK_GATING = 0,  // 0: enables, 1: clock gates
     // Derived: rows and columns of a beat, and rows that the read port delivers: the beat's only
     // one, or the whole tile.
     parameter int RPB = (Q > TN) ? Q / TN : 1,
@@ -121,8 +122,10 @@ module bc_drain #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (step) begin
+  logic clk_data;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_data (.clk_i, .en_i(step), .clk_o(clk_data));
+  always_ff @(posedge clk_data) begin
+    if (CLOCK_GATING != 0 || step) begin
       mask_q  <= mask;
       data_q  <= data;
       sum_a_q <= sum_a;

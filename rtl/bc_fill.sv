@@ -7,6 +7,7 @@ module bc_fill #(
     parameter int T = 16,   // rows (columns) that the chunk registers hold
     parameter int B = 8,    // words per beat
     parameter int KL = 64,  // lanes of a word
+    parameter int CLOCK_GATING = 0,  // 0: enables, 1: clock gates
     // Derived: planes of a row that one beat carries, and row groups that share a plane.
     parameter int WPB = (B >= T) ? B / T : 1,
     parameter int GRP = (B >= T) ? 1 : T / B
@@ -97,8 +98,11 @@ module bc_fill #(
   end
 
   // Data registers are not reset.
-  always_ff @(posedge clk_i) begin
-    if (ready_o & valid_i) in_data_q <= data_i;
+  logic take, clk_data;
+  assign take = ready_o & valid_i;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_data (.clk_i, .en_i(take), .clk_o(clk_data));
+  always_ff @(posedge clk_data) begin
+    if (CLOCK_GATING != 0 || take) in_data_q <= data_i;
   end
 
 endmodule

@@ -25,6 +25,8 @@ module bc_machine #(
     parameter int QD = 4,        // instructions of each queue
     parameter int OUT = 16,      // most bursts outstanding in each direction
     parameter int BURST = 64,    // most beats of a burst
+    // 0: registers have enables (simulation, FPGAs), 1: clock gates (synthesis for a cell library).
+    parameter int CLOCK_GATING = 0,
     // Derived: as in bc_array.
     parameter int RPB = (Q > TN) ? Q / TN : 1,
     parameter int CPB = (Q > TN) ? TN : Q
@@ -149,21 +151,21 @@ module bc_machine #(
   logic [FetchBits-1:0] fetch_inst, store_inst;
   logic [ExecBits-1:0]  exec_inst;
 
-  bc_dispatch u_dispatch (
+  bc_dispatch #(.CLOCK_GATING(CLOCK_GATING)) u_dispatch (
       .clk_i, .rst_ni(core_rst_n), .flush_i(halt),
       .inst_valid_i, .inst_ready_o, .inst_data_i,
       .mm_valid_i(mm_valid), .mm_ready_o(mm_ready), .mm_data_i(mm_data),
       .push_o(push), .room_i(room), .inst_o(inst), .busy_o(dispatch_busy), .err_o(dispatch_err)
   );
-  bc_queue #(.WORDS(6), .QD(QD)) u_fetch_queue (
+  bc_queue #(.WORDS(6), .QD(QD), .CLOCK_GATING(CLOCK_GATING)) u_fetch_queue (
       .clk_i, .rst_ni(core_rst_n), .push_i(push[F]), .data_i(inst[FetchBits-1:0]),
       .room_o(room[F]), .pop_i(pop[F]), .valid_o(valid[F]), .data_o(fetch_inst), .full_o(full[F])
   );
-  bc_queue #(.WORDS(27), .QD(QD)) u_exec_queue (
+  bc_queue #(.WORDS(27), .QD(QD), .CLOCK_GATING(CLOCK_GATING)) u_exec_queue (
       .clk_i, .rst_ni(core_rst_n), .push_i(push[E]), .data_i(inst),
       .room_o(room[E]), .pop_i(pop[E]), .valid_o(valid[E]), .data_o(exec_inst), .full_o(full[E])
   );
-  bc_queue #(.WORDS(6), .QD(QD)) u_store_queue (
+  bc_queue #(.WORDS(6), .QD(QD), .CLOCK_GATING(CLOCK_GATING)) u_store_queue (
       .clk_i, .rst_ni(core_rst_n), .push_i(push[R]), .data_i(inst[FetchBits-1:0]),
       .room_o(room[R]), .pop_i(pop[R]), .valid_o(valid[R]), .data_o(store_inst), .full_o(full[R])
   );
@@ -301,7 +303,7 @@ module bc_machine #(
 
   bc_array #(
       .RA(RA), .RW(RW), .KL(KL), .TM(TM), .TN(TN), .S(S), .BA(BA), .BW(BW), .AC_W(AC_W),
-      .ACC_W(ACC_W), .P_MAX(P_MAX), .Q(Q)
+      .ACC_W(ACC_W), .P_MAX(P_MAX), .Q(Q), .CLOCK_GATING(CLOCK_GATING)
   ) u_array (
       .clk_i, .rst_ni(core_rst_n), .desc_valid_i(desc_valid), .desc_ready_o(desc_ready),
       .desc_m_i(m), .desc_n_i(n), .desc_k_i(k), .desc_pa_i(pa), .desc_pw_i(pw),
@@ -323,7 +325,8 @@ module bc_machine #(
   logic [DW-1:0] ob_data;
 
   bc_result #(
-      .TM(TM), .TN(TN), .ACC_W(ACC_W), .Q(Q), .GL(GL), .DW(DW), .OB_D(OB_D), .PS_D(PS_D)
+      .TM(TM), .TN(TN), .ACC_W(ACC_W), .Q(Q), .GL(GL), .DW(DW), .OB_D(OB_D), .PS_D(PS_D),
+      .CLOCK_GATING(CLOCK_GATING)
   ) u_result (
       .clk_i, .rst_ni(core_rst_n), .clear_i(clear_extremes),
       .start_i(start[E]), .inst_i(exec_inst), .done_o(res_done),
@@ -334,7 +337,9 @@ module bc_machine #(
   );
 
   // ---------------------------------------------------------------- store
-  bc_store #(.DW(DW), .OUT(OUT), .BURST(BURST)) u_store (
+  bc_store #(
+      .DW(DW), .OUT(OUT), .BURST(BURST), .CLOCK_GATING(CLOCK_GATING)
+  ) u_store (
       .clk_i, .rst_ni(core_rst_n), .inst_i(store_inst),
       .illegal_o(store_illegal), .cause_o(store_cause), .start_i(start[R]), .stop_i(stop),
       .done_o(store_done), .err_o(store_err), .err_cause_o(store_err_cause),

@@ -6,7 +6,8 @@ module bc_pe #(
     parameter int RW = 1,
     parameter int KL = 64,
     parameter int AC_W = 24,
-    parameter int HOLD = 1
+    parameter int HOLD = 1,
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
 ) (
     input  logic             clk_i,
     input  logic             add_i,    // clock enable of AC
@@ -57,14 +58,18 @@ module bc_pe #(
     if (first_i) base = '0;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (add_i) ac_q <= base + dot;
+  logic clk_ac;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_ac (.clk_i, .en_i(add_i), .clk_o(clk_ac));
+  always_ff @(posedge clk_ac) begin
+    if (CLOCK_GATING != 0 || add_i) ac_q <= base + dot;
   end
 
   if (HOLD != 0) begin : g_hold
     logic [AC_W-1:0] ah_q;
-    always_ff @(posedge clk_i) begin
-      if (hold_i) ah_q <= ac_q;
+    logic            clk_ah;
+    bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_ah (.clk_i, .en_i(hold_i), .clk_o(clk_ah));
+    always_ff @(posedge clk_ah) begin
+      if (CLOCK_GATING != 0 || hold_i) ah_q <= ac_q;
     end
     assign sum_o = ah_q;
   end else begin : g_direct

@@ -3,6 +3,7 @@
 module bc_queue #(
     parameter int WORDS = 6,  // words of an instruction
     parameter int QD = 4,     // instructions, a power of two
+    parameter int CLOCK_GATING = 0,  // 0: enables, 1: clock gates
     // Derived.
     parameter int PtrW = (QD > 1) ? $clog2(QD) : 1
 ) (
@@ -40,11 +41,20 @@ module bc_queue #(
     end
   end
 
-  // Data registers are not reset.
+  // Data registers are not reset. A clock for each entry.
+  logic [QD-1:0] push, clk;
+  for (genvar i = 0; i < QD; i++) begin : g_entry
+    assign push[i] = push_i & (wr_q == PtrW'(i));
+    bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate (.clk_i, .en_i(push[i]), .clk_o(clk[i]));
+  end
   for (genvar w = 0; w < WORDS; w++) begin : g_word
-    logic [63:0] word_q[QD];
-    always_ff @(posedge clk_i) begin
-      if (push_i) word_q[wr_q] <= data_i[w*64+:64];
+    /* verilator lint_off MULTIDRIVEN */
+    (* mem2reg *) logic [63:0] word_q[QD];
+    /* verilator lint_on MULTIDRIVEN */
+    for (genvar i = 0; i < QD; i++) begin : g_entry
+      always_ff @(posedge clk[i]) begin
+        if (CLOCK_GATING != 0 || push[i]) word_q[i] <= data_i[w*64+:64];
+      end
     end
     assign data_o[w*64+:64] = word_q[rd_q];
   end

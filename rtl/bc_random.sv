@@ -1,7 +1,9 @@
 // 16 random bits for one output element: a keyed hash of its number, defined by
 // golden/hardware_random.hpp, with a register behind it. Eight rounds of a 16-bit addition, two
 // rotations and two exclusive-ors in a cycle.
-module bc_random (
+module bc_random #(
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
+) (
     input  logic        clk_i,
     input  logic        en_i,
     input  logic [31:0] seed_i,
@@ -27,8 +29,10 @@ module bc_random (
     hash = x ^ {y[10:0], y[15:11]};
   endfunction
 
-  always_ff @(posedge clk_i) begin
-    if (en_i) random_q <= hash(seed_i, element_i);
+  logic clk;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate (.clk_i, .en_i, .clk_o(clk));
+  always_ff @(posedge clk) begin
+    if (CLOCK_GATING != 0 || en_i) random_q <= hash(seed_i, element_i);
   end
 
   assign random_o = random_q;

@@ -5,7 +5,8 @@
 //   stage 4  rounded by shift, + zout, clamped (raw: v)
 // Data registers, not reset; each moves only when its stage has something to do.
 module bc_requant #(
-    parameter int ACC_W = 48
+    parameter int ACC_W = 48,
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
 ) (
     input  logic             clk_i,
     // Instruction, stable while it runs.
@@ -45,9 +46,17 @@ module bc_requant #(
   logic [63:0] acc;
   assign acc = {{(64 - ACC_W) {acc_i[ACC_W-1]}}, acc_i};
 
-  always_ff @(posedge clk_i) begin
-    if (en1_i) v_q <= raw_i ? acc : acc - zero_col_i - zero_row_i;
-    if (en1_i & stochastic) element_q <= element_i;
+  logic clk_v, clk_element, en_element;
+  assign en_element = en1_i & stochastic;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_v (.clk_i, .en_i(en1_i), .clk_o(clk_v));
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_element (
+      .clk_i, .en_i(en_element), .clk_o(clk_element)
+  );
+  always_ff @(posedge clk_v) begin
+    if (CLOCK_GATING != 0 || en1_i) v_q <= raw_i ? acc : acc - zero_col_i - zero_row_i;
+  end
+  always_ff @(posedge clk_element) begin
+    if (CLOCK_GATING != 0 || en_element) element_q <= element_i;
   end
 
   // ---------------------------------------------------------------- stage 2 to 3
@@ -57,13 +66,19 @@ module bc_requant #(
   assign p1 = {{16{v_q[63]}}, v_q[63:32]} * {32'd0, mult_i};
   assign t = p1 + {32'd0, p0[47:32]};
 
-  always_ff @(posedge clk_i) begin
-    if (en2_i) lo_q <= raw_i ? v_q : {t[31:0], p0[31:0]};
-    if (en2_i & ~raw_i) hi_q <= t[47:32];
+  logic clk_lo, clk_hi, en_hi;
+  assign en_hi = en2_i & ~raw_i;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_lo (.clk_i, .en_i(en2_i), .clk_o(clk_lo));
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_hi (.clk_i, .en_i(en_hi), .clk_o(clk_hi));
+  always_ff @(posedge clk_lo) begin
+    if (CLOCK_GATING != 0 || en2_i) lo_q <= raw_i ? v_q : {t[31:0], p0[31:0]};
+  end
+  always_ff @(posedge clk_hi) begin
+    if (CLOCK_GATING != 0 || en_hi) hi_q <= t[47:32];
   end
 
   logic [15:0] random;
-  bc_random u_random (
+  bc_random #(.CLOCK_GATING(CLOCK_GATING)) u_random (
       .clk_i, .en_i(en2_i & stochastic), .seed_i, .element_i(element_q), .random_o(random)
   );
 
@@ -101,8 +116,10 @@ module bc_requant #(
     clamp = bounded & 16'((17'd1 << out_bits) - 17'd1);
   endfunction
 
-  always_ff @(posedge clk_i) begin
-    if (en3_i) begin
+  logic clk_out;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_out (.clk_i, .en_i(en3_i), .clk_o(clk_out));
+  always_ff @(posedge clk_out) begin
+    if (CLOCK_GATING != 0 || en3_i) begin
       if (raw_i) out_q <= lo_q[47:0];
       else if (~mask3_i) out_q <= '0;
       else

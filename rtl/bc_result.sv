@@ -12,6 +12,7 @@ module bc_result #(
     parameter int DW = 64,     // bits of a beat
     parameter int OB_D = 512,  // beats of the output buffer
     parameter int PS_D = 64,   // entries of the partial-sum buffer
+    parameter int CLOCK_GATING = 0,  // 0: enables, 1: clock gates
     // Derived.
     parameter int RPB = (Q > TN) ? Q / TN : 1,
     parameter int CPB = (Q > TN) ? TN : Q,
@@ -81,8 +82,10 @@ module bc_result #(
                          inst_i[1215:176], inst_i[1247:1240], inst_i[1471:1456],
                          inst_i[1535:1528], inst_i[1631:1617], inst_i[1663:1632]};
 
-  always_ff @(posedge clk_i) begin
-    if (start_i) begin
+  logic clk_inst;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_inst (.clk_i, .en_i(start_i), .clk_o(clk_inst));
+  always_ff @(posedge clk_inst) begin
+    if (CLOCK_GATING != 0 || start_i) begin
       ps_read_q      <= inst_i[14];
       ps_write_q     <= inst_i[15];
       raw_q          <= inst_i[16];
@@ -194,7 +197,7 @@ module bc_result #(
 
   for (genvar q = 0; q < Q; q++) begin : g_lane
     logic [63:0] v;
-    bc_requant #(.ACC_W(ACC_W)) u_requant (
+    bc_requant #(.ACC_W(ACC_W), .CLOCK_GATING(CLOCK_GATING)) u_requant (
         .clk_i,
         .raw_i(raw_q), .rounding_i(rounding_q), .out_bits_i(out_bits_q),
         .out_signed_i(out_signed_q), .mult_i(mult_q), .shift_i(shift_q), .zout_i(zout_q),

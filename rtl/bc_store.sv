@@ -5,7 +5,8 @@
 module bc_store #(
     parameter int DW = 64,     // bits of a beat
     parameter int OUT = 8,     // most bursts outstanding, a power of two
-    parameter int BURST = 16   // most beats of a burst, a power of two
+    parameter int BURST = 16,  // most beats of a burst, a power of two
+    parameter int CLOCK_GATING = 0  // 0: enables, 1: clock gates
 ) (
     input  logic            clk_i,
     input  logic            rst_ni,
@@ -142,13 +143,32 @@ module bc_store #(
   end
 
   // Data registers are not reset.
-  logic [7:0] len_q[OUT];
-  always_ff @(posedge clk_i) begin
-    if (aw_take) len_q[wr_q] <= awlen_o;
-    if (start_i) ob_addr_q <= buffer;
-    else if (load) ob_addr_q <= ob_addr_q + 24'd1;
-    if (load) wdata_q <= ob_data_i;
+  // Registers of one array may have clocks of their own.
+  /* verilator lint_off MULTIDRIVEN */
+  (* mem2reg *) logic [7:0] len_q[OUT];
+  /* verilator lint_on MULTIDRIVEN */
+  if (CLOCK_GATING == 0) begin : g_enable
+    always_ff @(posedge clk_i) begin
+      if (aw_take) len_q[wr_q] <= awlen_o;
+    end
+  end else begin : g_gated
+    for (genvar i = 0; i < OUT; i++) begin : g_burst
+      logic clk;
+      bc_clock_gate u_gate (.clk_i, .en_i(aw_take & (wr_q == PtrW'(i))), .clk_o(clk));
+      always_ff @(posedge clk) len_q[i] <= awlen_o;
+    end
   end
   assign len = len_q[rd_q];
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) ob_addr_q <= buffer;
+    else if (load) ob_addr_q <= ob_addr_q + 24'd1;
+  end
+
+  logic clk_data;
+  bc_clock_gate #(.GATED(CLOCK_GATING)) u_gate_data (.clk_i, .en_i(load), .clk_o(clk_data));
+  always_ff @(posedge clk_data) begin
+    if (CLOCK_GATING != 0 || load) wdata_q <= ob_data_i;
+  end
 
 endmodule

@@ -1,5 +1,6 @@
 bc_pkg.sv
 bc_param_check.sv
+bc_clock_gate.sv
 bc_tile_walker.sv
 bc_fill.sv
 bc_chunk.sv

@@ -42,19 +42,22 @@ std::vector<ModuleArea> netlist_area(const std::string& json, const std::string&
     const Json root = Json::parse(json);
     const Json& modules = root.at("modules");
     // Instances of each module in the whole design, from the top downwards.
-    const auto visit = [&](const auto& self, const std::string& name, int depth) -> void {
+    // Clock gates belong to what they gate.
+    const auto visit = [&](const auto& self, const std::string& name, const std::string& owner,
+                           int depth) -> void {
       if (depth > 32) throw input_error(file, 0, name, "deeper nesting", "at most 32 levels");
-      ModuleArea& sum = sums[rtl_name(name)];
-      sum.module = rtl_name(name);
-      ++sum.instances;
+      ModuleArea& sum = sums[owner];
+      sum.module = owner;
+      if (rtl_name(name) == owner) ++sum.instances;
       for (const auto& [cell, body] : modules.at(name).at("cells").items()) {
         const auto type = body.at("type").template get<std::string>();
         const auto known = library.cells.find(type);
         if (known != library.cells.end()) {
-          ++sums[rtl_name(name)].cells;
-          sums[rtl_name(name)].area += known->second.area;
+          ++sums[owner].cells;
+          sums[owner].area += known->second.area;
         } else if (modules.contains(type)) {
-          self(self, type, depth + 1);
+          const std::string child = rtl_name(type);
+          self(self, type, child == "bc_clock_gate" ? owner : child, depth + 1);
         } else {
           throw input_error(file, 0, "cell " + cell, "type '" + type + "'",
                             "a module, or a cell of " + library.title());
@@ -66,7 +69,7 @@ std::vector<ModuleArea> netlist_area(const std::string& json, const std::string&
       if (module.contains("attributes") && module.at("attributes").contains("top")) top = name;
     }
     if (top.empty()) throw input_error(file, 0, "module", "none marked as top", "one");
-    visit(visit, top, 0);
+    visit(visit, top, rtl_name(top), 0);
   } catch (const Json::exception& e) {
     throw input_error(file, 0, "netlist", e.what(), "JSON as yosys' write_json makes it");
   }
@@ -131,7 +134,7 @@ std::vector<ModuleArea> machine_area(const MachineConfig& machine, const Liberty
   request.files = array_files();
   read_list("machine.f", request.files);
   request.blackboxes = {"bc_array", "bc_l1", "bc_psum", "bc_ob"};
-  return mapped_area(request, rtl_parameters(machine), library);
+  return mapped_area(request, rtl_parameters(machine) + " CLOCK_GATING=1", library);
 }
 
 }  // namespace bitcycle

@@ -379,6 +379,10 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   SynthesisRequest request = request_for(*probe);
   request.out_dir = o.keep.empty() ? scratch.path() : o.keep;
   request.delay = o.period;
+  if (!o.clock_gates) {
+    without_clock_gates(request);
+    c.parameters = request.parameters;
+  }
   const Netlist netlist = mapped_netlist(library, request);
   result.seconds_synthesis = seconds_since(start);
 
@@ -387,7 +391,9 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   c.netlist_sha256 = netlist.sha256;
   c.cells = netlist.instances.size();
   c.area = netlist.area();
-  for (const auto& i : netlist.instances) c.flip_flops += i.cell->sequential ? 1 : 0;
+  for (const auto& i : netlist.instances) {
+    c.flip_flops += i.cell->sequential && !i.cell->sequential->latch ? 1 : 0;
+  }
   c.library = library.sources;
   c.voltage = library.voltage;
   c.temperature = library.temperature;

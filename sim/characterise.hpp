@@ -23,9 +23,10 @@ struct CharacteriseOptions {
   double clock_tree_factor = 1.3;
   std::uint64_t cycles = 1024;  ///< of a workload
   std::uint64_t seed = 1;
-  int jobs = 2;         ///< threads; the result does not depend on it
-  std::string keep;     ///< directory for netlist and logs; "" = thrown away
-  std::string command;  ///< for the record
+  bool clock_gates = true;  ///< false: registers with enables
+  int jobs = 2;             ///< threads; the result does not depend on it
+  std::string keep;         ///< directory for netlist and logs; "" = thrown away
+  std::string command;      ///< for the record
   std::function<void(const std::string&)> progress;  ///< may be empty
 };
 

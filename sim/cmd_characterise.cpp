@@ -16,6 +16,7 @@
 #include "sim/array_area.hpp"
 #include "sim/characterise.hpp"
 #include "sim/cli.hpp"
+#include "sim/gating_study.hpp"
 #include "sim/paths.hpp"
 #include "sim/table.hpp"
 
@@ -56,6 +57,7 @@ po::options_description describe() {
   add("cycles", po::value<std::string>(), "cycles of a workload [PE 1024, others 384]");
   add("seed", po::value<std::string>()->default_value("1"), "seed of all operands");
   add("jobs", po::value<std::string>()->default_value("2"), "threads; no effect on the result");
+  add("no-clock-gates", "registers with enables, as in simulation and in FPGAs");
   add("keep", po::value<std::string>(), "keep netlist and logs in this directory");
   add("out", po::value<std::string>(), "write the characterisation (JSON) here");
   add("workloads", "list every held-out workload");
@@ -66,6 +68,10 @@ po::options_description describe() {
       "instead: the same of the machine's logic around the array, without memories");
   add("additivity",
       "instead: a 4 x 4 array of this kind whole at gate level against the sum of its modules");
+  add("gating",
+      "instead: what clock gates save, module by module: every module of the array with enables "
+      "and "
+      "with gates (minutes)");
   add("idle", "table of what the presets' arrays cost while they are clocked and do nothing");
   add("areas", "table of the areas of the presets' arrays");
   add("list", "table of the characterisations that come with bitcycle");
@@ -401,6 +407,17 @@ int cmd_characterise(const std::vector<std::string>& args) {
   o.jobs = static_cast<int>(parse_count(text_of(values, "jobs"), "--jobs", 1, 64));
   o.keep = text_of(values, "keep");
   o.command = record_command(args);
+  o.clock_gates = values.count("no-clock-gates") == 0;
+  if (values.count("gating") > 0) {
+    o.cycles = cycles;
+    const GatingStudy study = study_gating(o);
+    if (!study.mismatch.empty()) {
+      fmt::print(stderr, "bitcycle: netlist and core differ: {}\n", study.mismatch);
+      return 1;
+    }
+    fmt::print("{}", gating_table(study));
+    return 0;
+  }
   if (values.count("additivity") > 0) {
     o.cycles = cycles > 0 ? cycles : 256;
     return print_additivity(o);

@@ -32,7 +32,7 @@ constexpr Level kLevels[] = {{"auto", EnergyLevel::kAuto},
 bool fits(const Characterisation& c, const std::string& module, const ArrayConfig& array) {
   if (c.module != module) return false;
   for (const ModuleKind& kind : array_modules(array)) {
-    if (kind.name == module) return c.parameters == kind.parameters;
+    if (kind.name == module) return same_parameters(c.parameters, kind.parameters);
   }
   return false;
 }

@@ -28,6 +28,7 @@ GateCheck check_gates(const EnergyModel& model, const ArrayConfig& array,
   const ScratchDirectory scratch;
   SynthesisRequest request = request_for(*probe);
   request.out_dir = scratch.path();
+  if (!clock_gated(pe)) without_clock_gates(request);
   const Netlist netlist = mapped_netlist(library, request);
   GateConditions conditions;
   conditions.wire_f_per_fanout = pe.wire_per_fanout;

@@ -106,6 +106,9 @@ class VerilatedMachine final : public RtlMachine {
   }
 
   void clock() {
+#ifdef BITCYCLE_GATED
+    top_->eval();  // enables reach the latches before the edge
+#endif
     top_->clk_i = 1;
     top_->eval();
     dump();

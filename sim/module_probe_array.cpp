@@ -62,10 +62,10 @@ class PeProbe final : public ModuleProbe {
         out_(reader_, fmt::format(hold_ ? "g_col[{}].g_pe[{}].u_pe.g_hold.ah_q"
                                         : "g_col[{}].g_pe[{}].u_pe.ac_q",
                                   col_, row_)) {
-    module_ = "bc_pe";
-    files_ = {"bc_pkg.sv", "bc_pe.sv"};
-    parameters_ = {
-        {"RA", c.ra}, {"RW", c.rw}, {"KL", c.kl}, {"AC_W", c.ac_w}, {"HOLD", hold_ ? 1 : 0}};
+    const ModuleKind pe = array_modules(c).front();
+    module_ = pe.rtl_module;
+    files_ = pe.files;
+    parameters_ = pe.parameters;
     add_input("add_i", 1);
     add_input("first_i", 1);
     add_input("d_i", 3);

@@ -99,15 +99,17 @@ std::string to_string(RtlFlavour flavour) {
       return "wave";
     case RtlFlavour::kInject:
       return "inject";
+    case RtlFlavour::kGated:
+      return "gated";
   }
   return "";
 }
 
 RtlFlavour parse_flavour(const std::string& text) {
-  for (const auto flavour : {RtlFlavour::kPlain, RtlFlavour::kWave, RtlFlavour::kInject}) {
+  for (const auto flavour : kRtlFlavours) {
     if (text == to_string(flavour)) return flavour;
   }
-  throw input_error("", 0, "--flavour", "'" + text + "'", "plain, wave, inject");
+  throw input_error("", 0, "--flavour", "'" + text + "'", "plain, wave, inject, gated");
 }
 
 std::string rtl_parameters(const ArrayConfig& c) {

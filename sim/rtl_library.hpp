@@ -14,7 +14,11 @@
 namespace bitcycle {
 
 /// plain: fastest. wave: can write FST files. inject: wave, and registers can be overwritten.
-enum class RtlFlavour { kPlain, kWave, kInject };
+/// gated: plain, with clock gates as synthesis has them.
+enum class RtlFlavour { kPlain, kWave, kInject, kGated };
+
+inline constexpr RtlFlavour kRtlFlavours[] = {RtlFlavour::kPlain, RtlFlavour::kWave,
+                                              RtlFlavour::kInject, RtlFlavour::kGated};
 
 std::string to_string(RtlFlavour flavour);
 /// Throws InputError for an unknown name.

@@ -102,6 +102,9 @@ class VerilatedArray final : public RtlModel {
 
  private:
   void clock() {
+#ifdef BITCYCLE_GATED
+    top_->eval();  // enables reach the latches before the edge
+#endif
     top_->clk_i = 1;
     top_->eval();
     dump();

@@ -93,12 +93,27 @@ std::string synthesise(const LibertyLibrary& library, const SynthesisRequest& r)
   if (r.flatten_mapped) words.emplace_back("--flatten-mapped");
   for (const auto& file : r.files) words.push_back(file);
   for (const auto& [name, value] : r.parameters) words.push_back(fmt::format("{}={}", name, value));
+  // Clock gates are the library's; without them the RTL's own file passes the clock.
+  const bool gated = std::any_of(r.parameters.begin(), r.parameters.end(), [](const auto& p) {
+    return p.first == "CLOCK_GATING" && p.second != 0;
+  });
+  if (gated) {
+    const std::string gate = r.out_dir + "/clock_gate.v";
+    write_file(gate, clock_gate_verilog(library));
+    words.insert(words.end(), {"--clock-gate", gate});
+  }
   const std::string log = r.out_dir + "/synthesise.log";
   if (run_logged(words, log) != 0) {
     throw std::runtime_error(
         fmt::format("synthesis of {} failed: {}", r.module, first_line_in(log)));
   }
   return r.out_dir + "/netlist.json";
+}
+
+void without_clock_gates(SynthesisRequest& request) {
+  for (auto& [name, value] : request.parameters) {
+    if (name == "CLOCK_GATING") value = 0;
+  }
 }
 
 std::string yosys_version() {

@@ -26,6 +26,9 @@ struct SynthesisRequest {
 /// std::runtime_error with yosys' message if synthesis fails.
 std::string synthesise(const LibertyLibrary& library, const SynthesisRequest& request);
 
+/// Enables instead of clock gates.
+void without_clock_gates(SynthesisRequest& request);
+
 /// "Yosys 0.23 ..." or "".
 std::string yosys_version();
 

@@ -38,8 +38,8 @@ class QueueUnit final : public UnitProbe {
  public:
   QueueUnit(int words, int depth) : words_(words), depth_(depth) {
     module_ = "bc_queue";
-    parameters_ = {{"WORDS", words}, {"QD", depth}};
-    files_ = {"bc_queue.sv"};
+    parameters_ = {{"WORDS", words}, {"QD", depth}, {"CLOCK_GATING", 1}};
+    files_ = {"bc_clock_gate.sv", "bc_queue.sv"};
     const auto bits = static_cast<std::size_t>(words) * 64;
     ports({{"rst_ni", 1}, {"push_i", 1}, {"pop_i", 1}, {"data_i", bits}},
           {{"room_o", 1}, {"valid_o", 1}, {"full_o", 1}, {"data_o", bits}});
@@ -95,7 +95,8 @@ class DispatchUnit final : public UnitProbe {
  public:
   DispatchUnit() {
     module_ = "bc_dispatch";
-    files_ = {"bc_machine_pkg.sv", "bc_dispatch.sv"};
+    parameters_ = {{"CLOCK_GATING", 1}};
+    files_ = {"bc_machine_pkg.sv", "bc_clock_gate.sv", "bc_dispatch.sv"};
     ports({{"rst_ni", 1},
            {"flush_i", 1},
            {"inst_valid_i", 1},

@@ -34,7 +34,9 @@ class DmaUnit : public UnitProbe {
       : config_(config), dw_(static_cast<std::size_t>(config.dw)), beat_((dw_ + 63) / 64, 0) {
     module_ = "bc_" + name;
     parameters_ = {{"DW", config.dw}, {"OUT", config.out}, {"BURST", config.burst}};
+    if (module_ == "bc_store") parameters_.emplace_back("CLOCK_GATING", 1);
     files_ = dma_files();
+    if (module_ == "bc_store") files_.emplace_back("bc_clock_gate.sv");
     files_.push_back(module_ + ".sv");
   }
 

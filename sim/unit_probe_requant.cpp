@@ -19,8 +19,8 @@ class RequantUnit final : public UnitProbe {
  public:
   explicit RequantUnit(int acc_w) : acc_w_(acc_w) {
     module_ = "bc_requant";
-    parameters_ = {{"ACC_W", acc_w}};
-    files_ = {"bc_random.sv", "bc_requant.sv"};
+    parameters_ = {{"ACC_W", acc_w}, {"CLOCK_GATING", 1}};
+    files_ = {"bc_clock_gate.sv", "bc_random.sv", "bc_requant.sv"};
     ports({{"raw_i", 1},
            {"rounding_i", 2},
            {"out_bits_i", 5},

@@ -29,4 +29,8 @@ std::vector<ModuleKind> array_modules(const ArrayConfig& config);
 /// the glue.
 std::vector<std::string> glued_modules(const ArrayConfig& config);
 
+/// Whether parameters are alike but for clock gates: records of modules with enables serve as well.
+bool same_parameters(const std::vector<std::pair<std::string, int>>& a,
+                     const std::vector<std::pair<std::string, int>>& b);
+
 }  // namespace bitcycle

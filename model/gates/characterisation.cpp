@@ -430,6 +430,11 @@ std::vector<Characterisation> array_characterisations(const std::string& dir,
   return out;
 }
 
+bool clock_gated(const Characterisation& c) {
+  return std::any_of(c.parameters.begin(), c.parameters.end(),
+                     [](const auto& p) { return p.first == "CLOCK_GATING" && p.second != 0; });
+}
+
 std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>& files) {
   std::string text;
   for (const auto& file : files) {

@@ -96,6 +96,9 @@ std::vector<Characterisation> array_characterisations(const std::string& dir,
                                                       const std::string& preset,
                                                       const std::string& technology);
 
+/// Whether the module was made with clock gates.
+bool clock_gated(const Characterisation& c);
+
 /// SHA-256 of RTL files (in `rtl_dir`) without comments and with white space as single blanks:
 /// changes if and only if code does. Throws InputError if one cannot be read.
 std::string rtl_hash(const std::string& rtl_dir, const std::vector<std::string>& files);

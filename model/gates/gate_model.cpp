@@ -22,6 +22,7 @@ class GateModel::Compiler {
   void run() {
     find_clock();
     make_gates();
+    find_clock_network();
     sum_loads();
     order_gates();
     defaults();
@@ -35,7 +36,7 @@ class GateModel::Compiler {
  private:
   struct Pending {  // an Entry in SI
     double pin = 0.0, out = 0.0, delay = 0.0;
-    bool toggles = false, store_flip = false;
+    bool toggles = false, store_flip = false, immediate = false;
   };
 
   const CellTables& tables_of(std::uint32_t gate) const {
@@ -82,6 +83,44 @@ class GateModel::Compiler {
         m_.gates_.push_back(g);
       }
     }
+  }
+
+  // What the clock reaches through clock gates and through cells without storage (the inverter and
+  // the AND of a gate made of cells) is its network, without delay, as a balanced tree.
+  void find_clock_network() {
+    std::vector<std::vector<std::uint32_t>> readers(n_.nets.size());
+    for (std::uint32_t g = 0; g < m_.gates_.size(); ++g) {
+      const auto& tables = tables_of(g);
+      if (tables.sequential && !tables.cell->clock_gate) continue;
+      for (const auto pin : tables.inputs) {
+        const LibertyPin& p = tables.cell->pins[pin];
+        if (tables.sequential && !p.gate_clock) continue;
+        readers[instance_of(g).nets[pin]].push_back(g);
+      }
+    }
+    is_clock_.assign(n_.nets.size(), false);
+    is_clock_[clock_net_] = true;
+    std::vector<std::uint32_t> found = {clock_net_};
+    while (!found.empty()) {
+      const std::uint32_t net = found.back();
+      found.pop_back();
+      for (const auto g : readers[net]) {
+        const auto next = m_.gates_[g].net;
+        if (next == kUnconnected || is_clock_[next]) continue;
+        is_clock_[next] = true;
+        found.push_back(next);
+      }
+    }
+  }
+
+  bool drives_clock(std::uint32_t gate) const {
+    const auto net = m_.gates_[gate].net;
+    return net != kUnconnected && is_clock_[net];
+  }
+  // Flip-flops: their outputs start what a cycle does.
+  bool is_flip_flop(std::uint32_t gate) const {
+    const auto& tables = tables_of(gate);
+    return tables.sequential && !tables.cell->sequential->latch;
   }
 
   static double pin_cap(const LibertyPin& pin) {
@@ -192,7 +231,7 @@ class GateModel::Compiler {
     int count = 0;
     for (const auto g : order_) {
       const auto net = m_.gates_[g].net;
-      if (net == kUnconnected) continue;
+      if (net == kUnconnected || is_clock_[net]) continue;
       const auto& output = output_of(g);
       const auto& tables = tables_of(g);
       const std::size_t states = tables.leakage.size();
@@ -219,7 +258,7 @@ class GateModel::Compiler {
       }
       for (unsigned edge = 0; edge < 2; ++edge) {
         if (slews[edge] > 0) m_.slews_[2 * net + edge] = std::max(0.0, slew[edge] / slews[edge]);
-        if (tables.sequential) {
+        if (is_flip_flop(g)) {
           sum += m_.slews_[2 * net + edge];
           ++count;
         }
@@ -227,18 +266,22 @@ class GateModel::Compiler {
     }
     if (!own_slew_ || count == 0) return;
     m_.conditions_.input_slew = sum / count;
+    const auto set = [&](std::uint32_t net) {
+      const std::size_t at = std::size_t{2} * net;
+      m_.slews_[at] = m_.slews_[at + 1] = m_.conditions_.input_slew;
+    };
     for (const auto& port : n_.ports) {
-      if (!port.input) continue;
-      for (const auto net : port.nets) {
-        const std::size_t at = std::size_t{2} * net;
-        m_.slews_[at] = m_.slews_[at + 1] = m_.conditions_.input_slew;
-      }
+      if (port.input) std::for_each(port.nets.begin(), port.nets.end(), set);
+    }
+    for (std::uint32_t net = 0; net < is_clock_.size(); ++net) {
+      if (is_clock_[net]) set(net);
     }
   }
 
   double switching(std::uint32_t net) const {
-    return net == kUnconnected || net <= kNetOne ? 0.0
-                                                 : 0.5 * m_.loads_[net] * m_.voltage_ * m_.voltage_;
+    if (net == kUnconnected || net <= kNetOne) return 0.0;
+    const double tree = is_clock_[net] ? m_.conditions_.clock_tree_factor : 1.0;
+    return 0.5 * tree * m_.loads_[net] * m_.voltage_ * m_.voltage_;
   }
 
   void fill_entries() {
@@ -283,8 +326,9 @@ class GateModel::Compiler {
             e.out += ref.weight * look_up(ref.power, input, in_rise, change.out,
                                           change.out ? ref.power->rise : ref.power->fall, slew);
           }
-          longest = std::max(longest, e.delay);
-          if (tables.sequential && instance_of(g).nets[tables.inputs[input]] == clock_net_) {
+          e.immediate = drives_clock(g);
+          if (!e.immediate) longest = std::max(longest, e.delay);
+          if (is_flip_flop(g) && is_clock_[instance_of(g).nets[tables.inputs[input]]]) {
             clock_to_q += e.delay;
             ++clocked;
           }
@@ -312,9 +356,9 @@ class GateModel::Compiler {
     m_.input_ticks_ = ticks(m_.conditions_.input_delay);
     m_.entries_.reserve(all.size());
     for (const auto& e : all) {
-      m_.entries_.push_back(
-          {units(e.pin), units(e.out),
-           (e.toggles ? ticks(e.delay) << 2U | 1U : 0U) | (e.store_flip ? 2U : 0U)});
+      m_.entries_.push_back({units(e.pin), units(e.out),
+                             (e.toggles ? (e.immediate ? 0U : ticks(e.delay)) << 2U | 1U : 0U) |
+                                 (e.store_flip ? 2U : 0U)});
     }
   }
 
@@ -333,6 +377,52 @@ class GateModel::Compiler {
     return inverts ? m_.gates_[g].store_mask : 0;
   }
 
+  // Every stored bit and input 0; what follows from it in order of data flow, and from that what
+  // open latches hold, until nothing changes.
+  void settle() {
+    std::vector<std::uint16_t> stored(m_.gates_.size());
+    for (std::uint32_t g = 0; g < stored.size(); ++g) stored[g] = stored_at_start(g);
+    std::vector<char> value(n_.nets.size(), 0);
+    value[kNetOne] = 1;
+    bool changed = true;
+    for (int round = 0; changed && round < kMostRounds; ++round) {
+      for (const bool sequential : {true, false}) {
+        for (const auto g : order_) {
+          auto& gate = m_.gates_[g];
+          if (tables_of(g).sequential != sequential) continue;
+          gate.initial_state = static_cast<std::uint16_t>(state_of(g, value) | stored[g]);
+          gate.initial_out = output_of(g).settled[gate.initial_state];
+          if (gate.net != kUnconnected) value[gate.net] = gate.initial_out ? 1 : 0;
+        }
+      }
+      changed = false;
+      for (std::uint32_t g = 0; g < stored.size(); ++g) {
+        if (!tables_of(g).sequential || is_flip_flop(g)) continue;
+        const LibertySequential& s = *instance_of(g).cell->sequential;
+        if (!eval(*s.clock, g, value)) continue;
+        const std::uint16_t now = eval(*s.data, g, value) ? m_.gates_[g].store_mask : 0;
+        changed = changed || now != stored[g];
+        stored[g] = now;
+      }
+    }
+    for (std::uint32_t g = 0; g < stored.size(); ++g) {
+      if (!tables_of(g).sequential) continue;
+      m_.gates_[g].initial_state = static_cast<std::uint16_t>(state_of(g, value) | stored[g]);
+    }
+  }
+
+  // A function of a gate's input pins.
+  bool eval(const BoolExpr& e, std::uint32_t g, const std::vector<char>& value) const {
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < e.names().size(); ++i) {
+      for (const auto pin : tables_of(g).inputs) {
+        if (tables_of(g).cell->pins[pin].name != e.names()[i]) continue;
+        if (value[instance_of(g).nets[pin]] != 0) word |= std::uint64_t{1} << i;
+      }
+    }
+    return e.eval(word);
+  }
+
   void link() {
     std::vector<std::vector<Fanout>> of_net(n_.nets.size());
     for (std::uint32_t g = 0; g < m_.gates_.size(); ++g) {
@@ -347,28 +437,9 @@ class GateModel::Compiler {
       count = net == kUnconnected ? 0 : static_cast<std::uint32_t>(of_net[net].size());
       if (count > 0) m_.fanouts_.insert(m_.fanouts_.end(), of_net[net].begin(), of_net[net].end());
     };
-    // Every stored bit and input 0; what follows from it in order of data flow.
-    std::vector<char> value(n_.nets.size(), 0);
-    value[kNetOne] = 1;
-    for (const auto g : order_) {
-      auto& gate = m_.gates_[g];
-      const auto& tables = tables_of(g);
-      gate.initial_out = output_of(g).settled[stored_at_start(g)];
-      if (tables.sequential && gate.net != kUnconnected) value[gate.net] = gate.initial_out;
-    }
-    for (const auto g : order_) {
-      auto& gate = m_.gates_[g];
-      const auto& tables = tables_of(g);
-      if (tables.sequential) continue;
-      gate.initial_state = state_of(g, value);
-      gate.initial_out = output_of(g).settled[gate.initial_state];
-      if (gate.net != kUnconnected) value[gate.net] = gate.initial_out;
-    }
+    settle();
     for (std::uint32_t g = 0; g < m_.gates_.size(); ++g) {
       auto& gate = m_.gates_[g];
-      if (tables_of(g).sequential) {
-        gate.initial_state = static_cast<std::uint16_t>(state_of(g, value) | stored_at_start(g));
-      }
       gate.switching = units(switching(gate.net));
       place(gate.net, gate.fanout, gate.fanout_count);
     }
@@ -381,8 +452,7 @@ class GateModel::Compiler {
         in.switching = units(switching(net));
         if (net == clock_net_) {
           m_.clock_ = in;
-          m_.clock_switching_ =
-              std::llround(switching(net) * m_.conditions_.clock_tree_factor / m_.joule_);
+          m_.clock_switching_ = std::llround(switching(net) / m_.joule_);
         } else {
           input_index[net] = static_cast<std::uint32_t>(m_.inputs_.size());
           m_.inputs_.push_back(in);
@@ -403,6 +473,8 @@ class GateModel::Compiler {
       }
     }
   }
+
+  static constexpr int kMostRounds = 8;  // latches behind latches
 
   std::uint16_t state_of(std::uint32_t g, const std::vector<char>& value) const {
     const auto& tables = tables_of(g);
@@ -433,10 +505,12 @@ class GateModel::Compiler {
         for (std::size_t s = 0; s < states; ++s) {
           longest = std::max(longest, m_.entries_[table_at_[g] + i * states + s].delay >> 2U);
         }
-        if (tables.sequential && net != clock_net_) continue;
+        if (tables.sequential && !is_clock_[net]) continue;
         out = std::max(out, arrival[net] + longest * m_.tick_);
       }
-      if (m_.gates_[g].net != kUnconnected) arrival[m_.gates_[g].net] = out;
+      if (m_.gates_[g].net != kUnconnected) {
+        arrival[m_.gates_[g].net] = drives_clock(g) ? 0.0 : out;
+      }
     }
     for (std::uint32_t g = 0; g < m_.gates_.size(); ++g) {
       if (!tables_of(g).sequential) continue;
@@ -458,7 +532,7 @@ class GateModel::Compiler {
   std::map<const CellTables*, std::uint32_t> leakage_at_;
   std::vector<const CellTables*> tables_;  // by instance
   std::vector<std::uint32_t> driver_;      // gate, by net
-  std::vector<bool> outside_;
+  std::vector<bool> outside_, is_clock_;   // by net
   std::vector<std::uint32_t> order_;
   std::vector<std::size_t> table_at_;  // by gate
   double mean_cap_ = 0.0;

@@ -14,7 +14,7 @@ struct GateConditions {
   std::string clock = "clk_i";     ///< input port
   double wire_f_per_fanout = 0.0;  ///< F of wire for every pin that a net drives
   double wire_f_per_net = 0.0;     ///< F of wire besides
-  double clock_tree_factor = 1.0;  ///< charging the clock net costs so many times its own load
+  double clock_tree_factor = 1.0;  ///< charging a clock net costs so many times its own load
   double input_slew = 0.0;         ///< s at inputs and clock; 0 = mean slew of flip-flop outputs
   double output_load = 0.0;        ///< F at every output; 0 = mean input pin. Delays only: what is
                                    ///< outside pays for its own pins
@@ -36,7 +36,8 @@ class GateModel {
   struct Entry {
     std::int32_t pin_energy = 0;  ///< the input itself
     std::int32_t out_energy = 0;  ///< the output, if its edge happens: internal and switching
-    std::uint32_t delay = 0;      ///< ticks << 2 | store_flip << 1 | the output's goal changes
+    /// ticks << 2 | store_flip << 1 | the output's goal changes; 0 ticks in the clock's network.
+    std::uint32_t delay = 0;
   };
   struct Fanout {
     std::uint32_t gate;

@@ -51,7 +51,11 @@ std::vector<double> GateOwners::joules(const GateSim& sim) const {
     for (std::size_t o = 0; o < net_[net].size(); ++o) out[o] += half * edges * net_[net][o];
   };
   for (std::size_t g = 0; g < gates.size(); ++g) {
-    if (gates[g].net != kUnconnected) charge(gates[g].net, static_cast<double>(sim.toggles()[g]));
+    const auto net = gates[g].net;
+    if (net == kUnconnected || model_.load(net) <= 0.0) continue;
+    // More than one where the net is part of the clock's network.
+    const double tree = gates[g].switching * model_.joules_per_unit() / (half * model_.load(net));
+    charge(net, tree * static_cast<double>(sim.toggles()[g]));
   }
   std::size_t input = 0;
   for (const auto& port : model_.netlist().ports) {

@@ -50,6 +50,13 @@ std::int64_t GateSim::reach(std::uint32_t from, std::uint32_t to, std::uint32_t 
     if ((e.delay & 2U) != 0) state ^= g.store_mask;
     g.state = static_cast<std::uint16_t>(state);
     if ((e.delay & 1U) == 0) continue;
+    if ((e.delay >> 2U) == 0) {  // the clock's network
+      g.out = !g.out;
+      ++toggles_[fanout.gate];
+      if (kProfile) ++out_counts_[at];
+      energy += e.out_energy + reach<kProfile>(g.fanout, g.fanout_end, now);
+      continue;
+    }
     // The goal of the output has changed: it starts to move, or the edge on its way is called back.
     if (g.pending) {
       g.pending = false;

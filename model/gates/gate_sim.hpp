@@ -17,7 +17,8 @@ struct GateCycle {
 };
 
 /// Delays are inertial: a gate has at most one edge on its way, and an input that takes the reason
-/// away before it arrives cancels it. All flip-flops see one clock edge at one time.
+/// away before it arrives cancels it. All flip-flops see one clock edge at one time, also behind
+/// clock gates: the clock's network has no delay.
 class GateSim {
  public:
   /// Starts with every input and stored bit 0, settled. `model` must outlive the simulator.

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "golden/error.hpp"
+#include "model/gates/liberty_clock_gate.hpp"
 
 namespace bitcycle {
 namespace {
@@ -342,6 +343,10 @@ class Reader {
         cap("fall_capacitance", pin.fall_capacitance > 0 ? pin.fall_capacitance : pin.capacitance);
     pin.max_capacitance = cap("max_capacitance", pin.max_capacitance);
     if (group.find("clock") != nullptr) pin.clock = truth(group.text("clock"));
+    pin.gate_clock = pin.gate_clock || truth(group.text("clock_gate_clock_pin"));
+    pin.gate_enable = pin.gate_enable || truth(group.text("clock_gate_enable_pin"));
+    pin.gate_test = pin.gate_test || truth(group.text("clock_gate_test_pin"));
+    pin.gate_out = pin.gate_out || truth(group.text("clock_gate_out_pin"));
     if (auto f = expression(group, "function")) pin.function = std::move(f);
     if (auto f = expression(group, "three_state")) pin.three_state = std::move(f);
     for (const auto& g : group.groups) {
@@ -431,6 +436,7 @@ class Reader {
       }
     }
     pins(group, c, nullptr);
+    make_clock_gate(c, std::string(group.text("clock_gating_integrated_cell")));
     const int line = group.line;
     const std::string name = c.name;
     const auto [it, fresh] = out_.cells.emplace(name, std::move(c));

@@ -59,6 +59,8 @@ struct LibertyPin {
   double capacitance = 0.0, rise_capacitance = 0.0, fall_capacitance = 0.0;  ///< F
   double max_capacitance = 0.0;                                              ///< F; 0 = not given
   bool clock = false;
+  /// Part in an integrated clock gate.
+  bool gate_clock = false, gate_enable = false, gate_test = false, gate_out = false;
   std::optional<BoolExpr> function, three_state;
   std::vector<LibertyTiming> timing;
   std::vector<LibertyPower> power;
@@ -84,6 +86,8 @@ struct LibertyCell {
   bool dont_use = false;
   bool memory = false;      ///< has a memory() group
   bool statetable = false;  ///< its function is a state table, which is not read
+  /// Integrated clock gate: read as the latch and the AND that its attribute says it is.
+  bool clock_gate = false;
   std::vector<LibertyPin> pins;
   std::vector<LibertyLeakage> leakage;
   std::optional<LibertySequential> sequential;
@@ -125,5 +129,10 @@ LibertyLibrary make_liberty(const std::vector<LibertyFile>& files);
 /// delays), in ns and pF: synthesis tools stumble over dialects and over several files. Memories,
 /// state tables, three-state cells and cells marked dont_use are left out.
 std::string liberty_for_synthesis(const LibertyLibrary& library);
+
+/// rtl/bc_clock_gate.sv for synthesis, in cells of the library: its smallest integrated clock gate
+/// (latch, rising clock), else its smallest latch, AND and, for a latch that is open at high level,
+/// inverter. Throws InputError if the library has neither.
+std::string clock_gate_verilog(const LibertyLibrary& library);
 
 }  // namespace bitcycle

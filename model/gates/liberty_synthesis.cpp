@@ -73,7 +73,7 @@ void write_timing(Out out, const LibertyTiming& t) {
 }
 
 bool usable(const LibertyCell& c) {
-  if (c.memory || c.statetable || c.dont_use) return false;
+  if (c.memory || c.statetable || c.dont_use || c.clock_gate) return false;
   bool output = false;
   for (const auto& p : c.pins) {
     if (p.width != 1 || p.three_state || p.direction == PinDirection::kInout) return false;

@@ -88,7 +88,10 @@ AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
     : config_(config), g_(g), rd_(rd), read_(words64(product(rd, config.acc_w)), 0) {
   std::size_t i = 0;
   f_[i++] = list_.add_count("flush", "1 if a sum is added to a register");
-  f_[i++] = list_.add_bits("control", "flush, index, load, bank, shift, read bank and index", 64);
+  f_[i++] = list_.add_count("flush_seen", "1 if a sum is added to a register of any group");
+  f_[i++] = list_.add_bits("flush_control", "flush, load, bank and shift", 64);
+  f_[i++] = list_.add_bits("index", "the index of the flush", 64);
+  f_[i++] = list_.add_bits("read_control", "read bank and index", 64);
   f_[i++] = list_.add_bits("enables", "the enables of the group's PEs", product(g, 1));
   f_[i++] = list_.add_bits("sums", "the sums of all PEs of the group", product(g, config.ac_w));
   f_[i++] = list_.add_bits("sum", "the selected sum", 64);
@@ -99,6 +102,8 @@ AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
   f_[i++] = list_.add_bits("total", "the new value", 64);
   f_[i++] = list_.add_bits("registers", "the registers", product(2 * g, 64));
   f_[i++] = list_.add_bits("read", "the read port", product(rd, config.acc_w));
+  if (g > 1)
+    f_[i++] = list_.add_bits("sum_tree", "the halves of the multiplexer of sums", product(g, 64));
   if (g > 1 && rd == 1)
     f_[i++] = list_.add_bits("read_tree", "the halves of the read multiplexer", product(g, 64));
   list_.finish();
@@ -117,9 +122,10 @@ void AccActivity::step(const AccPins& p, double* features) {
 
   std::size_t i = 0;
   list_.count(f_[i++], flush.ours ? 1.0 : 0.0);
-  list_.set(f_[i++], (p.flush ? 1U : 0U) | (p.load ? 2U : 0U) | (p.bank ? 4U : 0U) |
-                         (p.rd_bank ? 8U : 0U) | p.shift * 16U | std::uint64_t{p.index} << 8U |
-                         std::uint64_t{p.rd_index} << 16U);
+  list_.count(f_[i++], p.flush ? 1.0 : 0.0);
+  list_.set(f_[i++], (p.flush ? 1U : 0U) | (p.load ? 2U : 0U) | (p.bank ? 4U : 0U) | p.shift * 8U);
+  list_.set(f_[i++], p.index);
+  list_.set(f_[i++], (p.rd_bank ? 1U : 0U) | std::uint64_t{p.rd_index} << 8U);
   list_.set(f_[i++], p.en);
   list_.copy(f_[i++], p.sum.data());
   list_.set(f_[i++], flush.raw);
@@ -130,6 +136,13 @@ void AccActivity::step(const AccPins& p, double* features) {
   list_.set(f_[i++], flush.total);
   list_.copy(f_[i++], p.acc);
   list_.copy(f_[i++], read_.data());
+  if (g_ > 1) {
+    std::uint64_t* tree = list_.bits(f_[i++]);
+    for (int r = 0; r < g_; r += 2) {
+      tree[r / 2] = get_bits(p.sum.data(), product(std::min(r + p.index % 2, g_ - 1), config_.ac_w),
+                             static_cast<std::size_t>(config_.ac_w));
+    }
+  }
   if (g_ > 1 && rd_ == 1) {
     // What a multiplexer tree holds after its first level: one of every two registers.
     std::uint64_t* tree = list_.bits(f_[i++]);

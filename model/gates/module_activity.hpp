@@ -78,7 +78,7 @@ class AccActivity final : public ModuleActivity {
   int g_, rd_;
   bool overflow_ = false;
   std::vector<std::uint64_t> read_;
-  std::size_t f_[15] = {};
+  std::size_t f_[17] = {};
 };
 
 /// bc_chunk of rows (planes of BA, radix RA) or of columns.

@@ -329,7 +329,7 @@ ArrayEnergy::ArrayEnergy(const ArrayConfig& config, const ArrayCore& core,
       missing_.push_back(m.name);
       continue;
     }
-    if (found->parameters != m.parameters) {
+    if (!same_parameters(found->parameters, m.parameters)) {
       throw input_error("", 0, "characterisation of " + m.name, text_of(found->parameters),
                         text_of(m.parameters));
     }

@@ -37,7 +37,8 @@ MemoryTiming random_timing(std::mt19937_64& random) {
 }
 
 // RTL, core and recurrence on random streams and memories.
-void run_streams(const char* array, int streams, int length, std::uint64_t seed) {
+void run_streams(const char* array, int streams, int length, std::uint64_t seed,
+                 RtlFlavour flavour = RtlFlavour::kPlain) {
   constexpr std::size_t kBytes = 1 << 18;
   std::mt19937_64 random(seed);
   const MachineConfig config = machine_for(resolve_array(array));
@@ -47,7 +48,7 @@ void run_streams(const char* array, int streams, int length, std::uint64_t seed)
     SimpleMemory memory(config.dw, kBytes, timing);
     fill(memory, kBytes, random());
     const auto program = RandomProgram(config, random()).make(length);
-    LockstepMachine pair(config, make_rtl_machine(config, RtlFlavour::kPlain, random()));
+    LockstepMachine pair(config, make_rtl_machine(config, flavour, random()));
     MachineBench bench(config, pair, memory);
     WordList words(words_of(program));
     const MachineRun run =
@@ -86,6 +87,10 @@ TEST_CASE("machine: RTL, core and formula agree on random streams, ci-1x1-s4") {
 
 TEST_CASE("machine: RTL, core and formula agree on random streams, ci-4x4-s1") {
   run_streams("ci-4x4-s1", 8, 60, 2);
+}
+
+TEST_CASE("machine: RTL with clock gates, core and formula agree on random streams") {
+  run_streams("ci-4x4-s1", 8, 60, 3, RtlFlavour::kGated);
 }
 
 }  // namespace bitcycle

@@ -59,8 +59,9 @@ inline LockstepRun run_lockstep(RtlModel& rtl, const ArrayConfig& config, Judged
 
 /// The same on a fresh RTL whose registers start with values of `seed`.
 inline LockstepRun run_lockstep(const ArrayConfig& config, JudgedJobs::Maker make,
-                                std::uint64_t seed, LockstepOptions options = {}) {
-  const RtlFlavour flavour = options.inject ? RtlFlavour::kInject : RtlFlavour::kPlain;
+                                std::uint64_t seed, LockstepOptions options = {},
+                                RtlFlavour plain = RtlFlavour::kPlain) {
+  const RtlFlavour flavour = options.inject ? RtlFlavour::kInject : plain;
   const auto rtl = make_rtl_model(config, flavour, seed);
   return run_lockstep(*rtl, config, std::move(make), seed, std::move(options));
 }

@@ -27,11 +27,11 @@ void require_all_precisions(const char* name, std::uint64_t seed) {
   CHECK(run.registers > 100);
 }
 
-void require_random(const char* name) {
+void require_random(const char* name, RtlFlavour flavour = RtlFlavour::kPlain) {
   const ArrayConfig config = resolve_array(name);
   for (const std::uint64_t seed : {1, 2, 3}) {
-    CAPTURE(name, seed);
-    const LockstepRun run = run_lockstep(config, random_jobs(config, seed, 300), seed);
+    CAPTURE(name, seed, to_string(flavour));
+    const LockstepRun run = run_lockstep(config, random_jobs(config, seed, 300), seed, {}, flavour);
     REQUIRE_THAT(run.failure, Equals(""));
     CHECK(run.totals.gemms == 300);
     CHECK(run.totals.stalled > 10);
@@ -115,6 +115,22 @@ TEST_CASE("lockstep: random work with stalls and refused descriptors, 2x2") {
 TEST_CASE("lockstep: random work with stalls and refused descriptors, 4x4") {
   require_random("ci-4x4-s1");
   require_random("ci-4x4-s4");
+}
+
+TEST_CASE("lockstep: with clock gates, random work with stalls and refused descriptors") {
+  require_random("ci-1x1-s4", RtlFlavour::kGated);
+  require_random("ci-2x2-s1", RtlFlavour::kGated);
+}
+
+TEST_CASE("lockstep: with clock gates, every precision pair and sign mode") {
+  for (const char* name : {"ci-1x1-s4", "ci-2x2-s1"}) {
+    const ArrayConfig config = resolve_array(name);
+    const LockstepRun run =
+        run_lockstep(config, all_precisions(config, 7, 1), 7, {}, RtlFlavour::kGated);
+    CAPTURE(name);
+    REQUIRE_THAT(run.failure, Equals(""));
+    CHECK(run.totals.gemms == 16 * 16 * 4);
+  }
 }
 
 TEST_CASE("lockstep: extreme operands") {

@@ -59,7 +59,7 @@ TEST_CASE("rtl library: parameters as Verilator takes them") {
 }
 
 TEST_CASE("rtl library: flavours by name") {
-  for (const auto flavour : {RtlFlavour::kPlain, RtlFlavour::kWave, RtlFlavour::kInject}) {
+  for (const auto flavour : kRtlFlavours) {
     CHECK(parse_flavour(to_string(flavour)) == flavour);
   }
   CHECK_THAT(error_text([] { parse_flavour("fast"); }),
