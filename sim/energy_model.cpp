@@ -75,15 +75,15 @@ EnergyTerm scaling_term() {
 EnergyTerm joints_term(const ArrayConfig& array) {
   switch (array.ra * 10 + array.rw) {
     case 11:
-      return {"joints", 0.007, 0.026};
+      return {"joints", 0.0, 0.088};
     case 18:
-      return {"joints", 0.003, 0.041};
+      return {"joints", 0.031, 0.053};
     case 44:
-      return {"joints", 0.0, 0.064};
+      return {"joints", 0.024, 0.060};
     case 88:
-      return {"joints", 0.0, 0.068};
+      return {"joints", 0.012, 0.106};
     default:
-      return {"joints", 0.018, 0.122};  // of 2x2, the widest
+      return {"joints", 0.036, 0.227};  // of 2x2, the widest
   }
 }
 
