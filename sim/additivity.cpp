@@ -92,7 +92,7 @@ Additivity check_additivity(const CharacteriseOptions& options) {
   }
 
   const LibertyLibrary library = load_liberty(o.liberty);
-  const ArrayNetlists parts = map_array(o.arch, library, o.period, o.keep);
+  const ArrayNetlists parts = map_array(o.arch, library, {o.period, o.clock_gates, o.keep});
   const Netlist netlist = parts.joined();
   const auto kinds = array_modules(o.arch);
   GateConditions conditions;

@@ -75,10 +75,10 @@ std::vector<int> ArrayNetlists::owners(const std::vector<ModuleKind>& kinds) con
   return out;
 }
 
-ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library, double delay,
-                        const std::string& keep) {
+ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library,
+                        const ArrayMapping& mapping) {
   const ScratchDirectory scratch;
-  const std::string dir = keep.empty() ? scratch.path() : keep;
+  const std::string dir = mapping.keep.empty() ? scratch.path() : mapping.keep;
   const auto kinds = array_modules(array);
   SynthesisRequest request;
   const ModuleKind& glue = kinds.back();
@@ -88,13 +88,14 @@ ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library,
   request.blackboxes = glued_modules(array);
   request.rtl_dir = source_dir() + "/rtl";
   request.out_dir = dir + "/glue";
-  request.delay = delay;
+  request.delay = mapping.delay;
+  if (!mapping.clock_gates) without_clock_gates(request);
   ArrayNetlists out;
   out.array = load_boxed_netlist(synthesise(library, request), library, request.module);
   for (const auto& box : out.array.boxes) {
     if (out.parts.count(box.type) > 0) continue;
     SynthesisRequest part = request_for(box, kinds);
-    part.delay = delay;
+    part.delay = mapping.delay;
     part.out_dir = dir + "/part-" + std::to_string(out.parts.size());
     out.parts.emplace(box.type, mapped_netlist(library, part));
   }

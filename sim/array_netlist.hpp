@@ -31,9 +31,14 @@ struct ArrayNetlists {
   std::vector<int> owners(const std::vector<ModuleKind>& kinds) const;
 };
 
-/// Maps glue and modules of `array`. `delay`: as SynthesisRequest. `keep`: directory for netlists
-/// and logs, one below it for each; "" = thrown away. `library` must outlive the result.
-ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library, double delay = 0.0,
-                        const std::string& keep = "");
+struct ArrayMapping {
+  double delay = 0.0;       ///< as SynthesisRequest
+  bool clock_gates = true;  ///< false: registers with enables
+  std::string keep;         ///< directory for netlists and logs, one below it for each; "" = none
+};
+
+/// Maps glue and modules of `array`. `library` must outlive the result.
+ArrayNetlists map_array(const ArrayConfig& array, const LibertyLibrary& library,
+                        const ArrayMapping& mapping = {});
 
 }  // namespace bitcycle
