@@ -3,14 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "golden/error.hpp"
-#include "sim/paths.hpp"
-#include "sim/synthesis.hpp"
+#include "model/gates/gate_owners.hpp"
+#include "sim/array_netlist.hpp"
 
 namespace bitcycle {
 namespace {
 
-std::vector<ActivityJob> jobs_for(const ArrayConfig& array, std::uint64_t cycles) {
+double mean_input_pin(const Netlist& netlist) {
+  double sum = 0.0, count = 0.0;
+  for (const auto& instance : netlist.instances) {
+    for (const auto& pin : instance.cell->pins) {
+      if (pin.direction != PinDirection::kInput) continue;
+      sum += 0.5 * (pin.rise_capacitance + pin.fall_capacitance);
+      count += 1.0;
+    }
+  }
+  return count > 0 ? sum / count : 0.0;
+}
+
+}  // namespace
+
+std::vector<ActivityJob> additivity_jobs(const ArrayConfig& array, std::uint64_t cycles) {
   std::vector<ActivityJob> jobs;
   const auto add = [&](int a, int w, bool is_signed, OperandData data) -> ActivityJob& {
     ActivityJob job;
@@ -34,8 +47,6 @@ std::vector<ActivityJob> jobs_for(const ArrayConfig& array, std::uint64_t cycles
   edge.cols = 1;
   return jobs;
 }
-
-}  // namespace
 
 double AdditivityRow::sum() const {
   double total = 0.0;
@@ -81,29 +92,27 @@ Additivity check_additivity(const CharacteriseOptions& options) {
   }
 
   const LibertyLibrary library = load_liberty(o.liberty);
-  ArrayCore core(o.arch);
-  const auto probe = make_probe("whole", o.arch, core);
-  const ScratchDirectory scratch;
-  SynthesisRequest request;
-  request.module = probe->module();
-  request.files = probe->files();
-  request.parameters = probe->parameters();
-  request.rtl_dir = source_dir() + "/rtl";
-  request.out_dir = o.keep.empty() ? scratch.path() : o.keep;
-  request.keep_hierarchy = true;
-  request.flatten_mapped = true;
-  const Netlist netlist = load_netlist(synthesise(library, request), library, probe->module());
+  const ArrayNetlists parts = map_array(o.arch, library, {o.period, o.clock_gates, o.keep});
+  const Netlist netlist = parts.joined();
+  const auto kinds = array_modules(o.arch);
   GateConditions conditions;
   conditions.wire_f_per_fanout =
       o.wire_per_fanout < 0 ? estimated_wire(netlist) : o.wire_per_fanout;
   conditions.clock_tree_factor = o.clock_tree_factor;
   conditions.clear_registers = true;
+  conditions.most_load = kBufferedLoad * mean_input_pin(netlist);
   const GateModel model(netlist, library, conditions);
+  const GateOwners owners(model, parts.owners(kinds), static_cast<int>(kinds.size()));
   out.cells = netlist.instances.size();
   out.area = netlist.area();
 
-  for (const auto& job : jobs_for(o.arch, o.cycles)) {
-    const GateRun run = run_gates(model, 1.25 * model.critical_path(), o.arch, "whole", job);
+  for (const auto& job : additivity_jobs(o.arch, o.cycles)) {
+    std::vector<double> before, after;
+    const GateRun run = run_gates(model, 1.25 * model.critical_path(), o.arch, "whole", job,
+                                  [&](const GateSim& sim) {
+                                    before.swap(after);
+                                    after = owners.joules(sim);
+                                  });
     if (out.mismatch.empty()) out.mismatch = run.mismatch;
     out.compared += run.compared;
     AdditivityRow row;
@@ -118,6 +127,9 @@ Additivity check_additivity(const CharacteriseOptions& options) {
     });
     row.modules = energy.modules();
     for (auto& m : row.modules) m.joules /= static_cast<double>(energy.cycles());
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      row.by_module.push_back((after[k] - before[k]) / static_cast<double>(run.cycles));
+    }
     out.module_area = energy.area();
     out.rows.push_back(std::move(row));
   }

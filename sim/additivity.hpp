@@ -14,6 +14,7 @@ struct AdditivityRow {
   std::string workload;
   double gates = 0.0;                 ///< J per cycle, whole array
   std::vector<ModuleEnergy> modules;  ///< joules: per cycle, of all instances
+  std::vector<double> by_module;      ///< J per cycle of the gates of each, as modules
   double sum() const;
   double error() const { return sum() / gates - 1.0; }
 };
@@ -27,9 +28,17 @@ struct Additivity {
   double largest() const;
 };
 
-/// Characterises every module of `o.arch` (o.cycles each; o.module is ignored), maps the array
-/// module by module, flattens it and simulates it. An array of more than some 4 x 4 PEs takes long.
+/// What a driver in the joined netlist sees at most, in mean input pins: a net that leads to many
+/// modules is not buffered in it, as any flow would. Late, slow edges of control would else make
+/// glitches in every PE.
+constexpr double kBufferedLoad = 12;
+
+/// Characterises every module of `o.arch` (o.cycles each; o.module is ignored), joins the netlists
+/// of all its modules and simulates the whole. An array of more than some 4 x 4 PEs takes long.
 Additivity check_additivity(const CharacteriseOptions& o);
+
+/// Its workloads: long tiles, tiles of one chunk, edge tiles.
+std::vector<ActivityJob> additivity_jobs(const ArrayConfig& array, std::uint64_t cycles);
 
 /// The array whose parameters are those of `config`, small enough for that: 4 x 4 PEs, 16 lanes at
 /// most, 8-bit operands.

@@ -7,6 +7,7 @@
 
 #include "golden/error.hpp"
 #include "golden/text_file.hpp"
+#include "sim/array_netlist.hpp"
 #include "sim/paths.hpp"
 #include "sim/rtl_library.hpp"
 #include "sim/synthesis.hpp"
@@ -21,6 +22,15 @@ std::string rtl_name(const std::string& name) {
   const auto at = name.find("bc_");
   if (at == std::string::npos) return name;
   return name.substr(at, name.find('\\', at) - at);
+}
+
+std::vector<ModuleArea> largest_first(const std::map<std::string, ModuleArea>& sums) {
+  std::vector<ModuleArea> out;
+  out.reserve(sums.size());
+  for (const auto& [name, sum] : sums) out.push_back(sum);
+  std::sort(out.begin(), out.end(),
+            [](const ModuleArea& a, const ModuleArea& b) { return a.area > b.area; });
+  return out;
 }
 
 }  // namespace
@@ -63,12 +73,7 @@ std::vector<ModuleArea> netlist_area(const std::string& json, const std::string&
   } catch (const Json::exception& e) {
     throw input_error(file, 0, "netlist", e.what(), "JSON as yosys' write_json makes it");
   }
-  std::vector<ModuleArea> out;
-  out.reserve(sums.size());
-  for (auto& [name, sum] : sums) out.push_back(sum);
-  std::sort(out.begin(), out.end(),
-            [](const ModuleArea& a, const ModuleArea& b) { return a.area > b.area; });
-  return out;
+  return largest_first(sums);
 }
 
 namespace {
@@ -109,10 +114,18 @@ std::vector<std::string> array_files() {
 }
 
 std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library) {
-  SynthesisRequest request;
-  request.module = "bc_array";
-  request.files = array_files();
-  return mapped_area(request, rtl_parameters(array) + " CLOCK_GATING=1", library);
+  const ArrayNetlists netlists = map_array(array, library);
+  std::map<std::string, ModuleArea> sums;
+  const auto add = [&](const std::string& module, const Netlist& netlist) {
+    ModuleArea& sum = sums[module];
+    sum.module = module;
+    ++sum.instances;
+    sum.cells += netlist.instances.size();
+    sum.area += netlist.area();
+  };
+  add(netlists.array.cells.module, netlists.array.cells);
+  for (const auto& box : netlists.array.boxes) add(box.module, netlists.parts.at(box.type));
+  return largest_first(sums);
 }
 
 std::vector<ModuleArea> machine_area(const MachineConfig& machine, const LibertyLibrary& library) {

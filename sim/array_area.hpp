@@ -20,8 +20,8 @@ struct ModuleArea {
 /// Sources of bc_array for synthesis, in rtl/.
 std::vector<std::string> array_files();
 
-/// Maps bc_array with every module mapped once (minutes for 16 x 16) and adds up its cells. The
-/// largest first. Throws as synthesise().
+/// Maps every module of the array alone and bc_array around them (map_array) and adds up their
+/// cells; those of bc_array itself are the glue. The largest first. Throws as synthesise().
 std::vector<ModuleArea> array_area(const ArrayConfig& array, const LibertyLibrary& library);
 
 /// The same of the machine around the array, without what is memory or has one inside: bc_l1,

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "golden/error.hpp"
+#include "sim/array_netlist.hpp"
 #include "sim/cli.hpp"
 #include "sim/paths.hpp"
 #include "sim/synthesis.hpp"
@@ -375,18 +376,14 @@ CharacteriseResult characterise(const CharacteriseOptions& o) {
   tell("synthesis of " + probe->module());
   auto start = Clock::now();
   const ScratchDirectory scratch;
-  SynthesisRequest request;
-  request.module = probe->module();
-  request.files = probe->files();
-  request.parameters = probe->parameters();
-  request.rtl_dir = rtl;
+  SynthesisRequest request = request_for(*probe);
   request.out_dir = o.keep.empty() ? scratch.path() : o.keep;
   request.delay = o.period;
   if (!o.clock_gates) {
     without_clock_gates(request);
     c.parameters = request.parameters;
   }
-  const Netlist netlist = load_netlist(synthesise(library, request), library, probe->module());
+  const Netlist netlist = mapped_netlist(library, request);
   result.seconds_synthesis = seconds_since(start);
 
   const GateModel model(netlist, library, conditions_for(o, netlist));

@@ -62,7 +62,8 @@ po::options_description describe() {
   add("out", po::value<std::string>(), "write the characterisation (JSON) here");
   add("workloads", "list every held-out workload");
   add("show", po::value<std::string>(), "print a characterisation: a file, or a name of --list");
-  add("area", "instead: cell area of the whole array, module by module (minutes for 16 x 16)");
+  add("area",
+      "instead: cell area of the whole array, module by module (a minute or two for 16 x 16)");
   add("machine-area",
       "instead: the same of the machine's logic around the array, without memories");
   add("additivity",
@@ -72,7 +73,7 @@ po::options_description describe() {
       "and "
       "with gates (minutes)");
   add("idle", "table of what the presets' arrays cost while they are clocked and do nothing");
-  add("areas", "table of the areas of the presets' arrays, without glue");
+  add("areas", "table of the areas of the presets' arrays");
   add("list", "table of the characterisations that come with bitcycle");
   return options;
 }
@@ -160,11 +161,15 @@ int print_additivity(CharacteriseOptions o) {
   table.add_column("whole array\nper cycle");
   table.add_column("sum of\nmodules");
   table.add_column("error");
-  for (const auto& m : a.rows.at(0).modules) table.add_column(m.module + "\nshare");
+  for (const auto& m : a.rows.at(0).modules) table.add_column(m.module + "\noff by");
   for (const auto& r : a.rows) {
     std::vector<std::string> row = {r.workload, si_text(r.gates, "J"), si_text(r.sum(), "J"),
                                     fmt::format("{:+.1f} %", 100.0 * r.error())};
-    for (const auto& m : r.modules) row.push_back(percent(m.joules / r.sum()));
+    // Of the whole: these add up to the error.
+    for (std::size_t i = 0; i < r.modules.size(); ++i) {
+      row.push_back(
+          fmt::format("{:+.1f} %", 100.0 * (r.modules[i].joules - r.by_module[i]) / r.gates));
+    }
     table.add_row(row);
   }
   fmt::print("{}netlists equal to the core in {} compared values; largest error {}\n",
@@ -287,7 +292,7 @@ int list_idle() {
   return 0;
 }
 
-// Cell areas of whole arrays without glue: of their modules, times instances.
+// Cell areas of whole arrays: of their modules, times instances.
 int list_areas() {
   TextTable table;
   table.add_column("array", TextTable::Align::kLeft);

@@ -119,6 +119,7 @@ class EnergyModel {
   const EnergySettings& settings() const { return settings_; }
   const Characterisation& pe() const { return pe_; }
   const std::string& array_name() const { return machine_.array.name; }
+  bool covers(const std::string& module) const;  ///< a module of the array beside the PEs
   double area() const;  ///< um^2 of the cells of all modules covered, memories apart
   /// Sampled pairs of widths and data (level kModel).
   std::vector<SampledActivity> samples() const;

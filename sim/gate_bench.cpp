@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <stdexcept>
 #include <vector>
 
 namespace bitcycle {
@@ -25,11 +27,39 @@ double batch_error(const Eigen::VectorXd& energy) {
 
 GateRun run_gates(const GateModel& model, double period, const ModuleProbe& probe,
                   const std::string& label,
-                  const std::function<void(const std::function<void()>&)>& drive) {
-  GateSim sim(model, period);
+                  const std::function<void(const std::function<void()>&)>& drive,
+                  const GateWatch& watch) {
+  GateSim sim(model, period, watch != nullptr);
   std::vector<std::size_t> in_at, out_at;
-  for (const auto& p : probe.inputs()) in_at.push_back(model.input_at(p.name));
-  for (const auto& p : probe.outputs()) out_at.push_back(model.output_at(p.name));
+  const auto& ports = model.netlist().ports;
+  std::map<std::string, std::size_t> undriven;  // bits
+  std::map<std::string, std::size_t> driving;
+  for (const auto& p : ports) {
+    if (p.name != model.conditions().clock) (p.input ? undriven : driving)[p.name] = p.nets.size();
+  }
+  std::vector<const ModuleProbe::Port*> driven, compared;
+  const auto attach = [&](const ModuleProbe::Port& p, const std::map<std::string, std::size_t>& to,
+                          std::vector<const ModuleProbe::Port*>& list) {
+    const auto there = to.find(p.name);
+    if (there == to.end() && p.optional) return false;
+    if (there == to.end() || there->second != p.bits) {
+      throw std::logic_error(
+          fmt::format("{} has no port {} of {} bits", probe.module(), p.name, p.bits));
+    }
+    list.push_back(&p);
+    return true;
+  };
+  for (const auto& p : probe.inputs()) {
+    if (attach(p, undriven, driven)) in_at.push_back(model.input_at(p.name));
+  }
+  for (const auto& p : probe.outputs()) {
+    if (attach(p, driving, compared)) out_at.push_back(model.output_at(p.name));
+  }
+  for (const auto* p : driven) undriven.erase(p->name);
+  if (!undriven.empty()) {
+    throw std::logic_error("nothing drives input " + undriven.begin()->first + " of " +
+                           probe.module());
+  }
   std::vector<std::uint64_t> inputs((model.inputs().size() + 63) / 64 + 1, 0);
 
   GateRun run;
@@ -40,8 +70,7 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
   std::int64_t switching_before = 0;
   std::uint32_t settled = 0;
   // Registers with an asynchronous reset see it come and go, before the first cycle that counts.
-  if (const auto& ports = model.netlist().ports;
-      std::any_of(ports.begin(), ports.end(), [](const auto& p) { return p.name == "rst_ni"; })) {
+  if (std::any_of(ports.begin(), ports.end(), [](const auto& p) { return p.name == "rst_ni"; })) {
     const std::size_t reset = model.input_at("rst_ni");
     for (const std::uint64_t level : {1, 0}) {
       put_bits(inputs.data(), reset, 1, level);
@@ -50,7 +79,7 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
   }
   drive([&] {
     for (std::size_t i = 0; i < in_at.size(); ++i) {
-      const auto& port = probe.inputs()[i];
+      const auto& port = *driven[i];
       for (std::size_t b = 0; b < port.bits; b += 64) {
         put_bits(inputs.data(), in_at[i] + b, std::min<std::size_t>(64, port.bits - b),
                  port.value[b / 64]);
@@ -59,7 +88,7 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
     const GateCycle cycle = sim.cycle(inputs.data());
     settled = std::max(settled, cycle.settled);
     for (std::size_t o = 0; o < out_at.size(); ++o) {
-      const auto& port = probe.outputs()[o];
+      const auto& port = *compared[o];
       if (!port.known) continue;
       ++run.compared;
       for (std::size_t b = 0; b < port.bits && run.mismatch.empty(); b += 64) {
@@ -71,7 +100,10 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
       }
     }
     run.joules += static_cast<double>(cycle.energy) * model.joules_per_unit();
-    if (++seen == kGateWarmUp) switching_before = sim.switching();
+    if (++seen == kGateWarmUp) {
+      switching_before = sim.switching();
+      if (watch) watch(sim);
+    }
     if (seen <= kGateWarmUp) return;
     run.events += cycle.events;
     energy.push_back(static_cast<double>(cycle.energy) * model.joules_per_unit());
@@ -83,6 +115,7 @@ GateRun run_gates(const GateModel& model, double period, const ModuleProbe& prob
       ++leakages;
     }
   });
+  if (watch) watch(sim);
   const auto rows = static_cast<Eigen::Index>(energy.size());
   const auto columns = static_cast<Eigen::Index>(probe.features().size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -108,16 +141,18 @@ GateRun run_unit(const GateModel& model, double period, const MachineConfig& mac
 }
 
 GateRun run_gates(const GateModel& model, double period, const ArrayConfig& small,
-                  const std::string& probe_name, const ActivityJob& job) {
+                  const std::string& probe_name, const ActivityJob& job, const GateWatch& watch) {
   ArrayCore core(small);
   const auto probe = make_probe(probe_name, small, core);
-  GateRun run =
-      run_gates(model, period, *probe, job.label(), [&](const std::function<void()>& cycle) {
+  GateRun run = run_gates(
+      model, period, *probe, job.label(),
+      [&](const std::function<void()>& cycle) {
         run_activity(small, core, job, [&](const ArrayStep& coming) {
           probe->observe(coming);
           cycle();
         });
-      });
+      },
+      watch);
   if (!job.idle && probe_name == "pe") {
     run.macs = static_cast<double>(activity_macs(small, job));
   }

@@ -29,10 +29,14 @@ struct GateRun {
 /// Cycles from reset that are run and compared but not measured.
 constexpr std::uint64_t kGateWarmUp = 16;
 
+/// Sees the simulator, which is then a profiled one, after the warm-up and at the end.
+using GateWatch = std::function<void(const GateSim&)>;
+
 /// Runs the gates of `probe`: `drive` calls its argument once a cycle, when the probe is set.
 GateRun run_gates(const GateModel& model, double period, const ModuleProbe& probe,
                   const std::string& label,
-                  const std::function<void(const std::function<void()>&)>& drive);
+                  const std::function<void(const std::function<void()>&)>& drive,
+                  const GateWatch& watch = nullptr);
 
 /// Runs `job` on a unit of the machine.
 GateRun run_unit(const GateModel& model, double period, const MachineConfig& machine,
@@ -40,6 +44,7 @@ GateRun run_unit(const GateModel& model, double period, const MachineConfig& mac
 
 /// Runs `job` on the array `small` (probe_array) with the module `probe` replaced by its gates.
 GateRun run_gates(const GateModel& model, double period, const ArrayConfig& small,
-                  const std::string& probe, const ActivityJob& job);
+                  const std::string& probe, const ActivityJob& job,
+                  const GateWatch& watch = nullptr);
 
 }  // namespace bitcycle

@@ -6,10 +6,9 @@
 #include <stdexcept>
 
 #include "model/gates/gate_model.hpp"
+#include "sim/array_netlist.hpp"
 #include "sim/energy_sources.hpp"
 #include "sim/gate_bench.hpp"
-#include "sim/paths.hpp"
-#include "sim/synthesis.hpp"
 #include "sim/table.hpp"
 
 namespace bitcycle {
@@ -27,14 +26,10 @@ GateCheck check_gates(const EnergyModel& model, const ArrayConfig& array,
   ArrayCore core(small);
   const auto probe = make_probe("pe", small, core);
   const ScratchDirectory scratch;
-  SynthesisRequest request;
-  request.module = probe->module();
-  request.files = probe->files();
-  request.parameters = probe->parameters();
-  request.rtl_dir = source_dir() + "/rtl";
+  SynthesisRequest request = request_for(*probe);
   request.out_dir = scratch.path();
   if (!clock_gated(pe)) without_clock_gates(request);
-  const Netlist netlist = load_netlist(synthesise(library, request), library, probe->module());
+  const Netlist netlist = mapped_netlist(library, request);
   GateConditions conditions;
   conditions.wire_f_per_fanout = pe.wire_per_fanout;
   conditions.clock_tree_factor = pe.clock_tree_factor;

@@ -21,13 +21,13 @@ std::uint64_t RegisterReader::value(const std::string& name) const {
 }
 
 std::size_t ModuleProbe::add_input(const std::string& name, std::size_t bits) {
-  inputs_.push_back({name, bits, std::vector<std::uint64_t>((bits + 63) / 64, 0), true});
+  inputs_.push_back({name, bits, std::vector<std::uint64_t>((bits + 63) / 64, 0), true, false});
   last_.push_back(inputs_.back().value);
   return inputs_.size() - 1;
 }
 
 std::size_t ModuleProbe::add_output(const std::string& name, std::size_t bits) {
-  outputs_.push_back({name, bits, std::vector<std::uint64_t>((bits + 63) / 64, 0), false});
+  outputs_.push_back({name, bits, std::vector<std::uint64_t>((bits + 63) / 64, 0), false, false});
   return outputs_.size() - 1;
 }
 

@@ -33,6 +33,7 @@ class ModuleProbe {
     std::size_t bits = 1;
     std::vector<std::uint64_t> value;  ///< this cycle
     bool known = true;                 ///< outputs: whether the value is determined yet
+    bool optional = false;             ///< may be absent from the netlist (open_boxes)
   };
 
   ModuleProbe() = default;
@@ -44,6 +45,8 @@ class ModuleProbe {
   const std::string& module() const { return module_; }
   const std::vector<std::pair<std::string, int>>& parameters() const { return parameters_; }
   const std::vector<std::string>& files() const { return files_; }
+  /// Modules in it that are no part of its netlist; their pins are ports called "instance.pin".
+  const std::vector<std::string>& left_out() const { return left_out_; }
 
   /// Every input but the clock, every output that is compared.
   const std::vector<Port>& inputs() const { return inputs_; }
@@ -72,7 +75,7 @@ class ModuleProbe {
 
   std::string module_;
   std::vector<std::pair<std::string, int>> parameters_;
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, left_out_;
   std::vector<Port> inputs_, outputs_;
   std::vector<std::vector<std::uint64_t>> last_;
   std::vector<std::string> feature_names_, feature_descriptions_;
@@ -85,6 +88,9 @@ const std::vector<std::string>& probe_names();
 /// The array in which an instance of module `name` of `config` is observed: a small one where the
 /// module does not depend on the number of rows and columns.
 ArrayConfig probe_array(const std::string& name, const ArrayConfig& config);
+
+/// Probe of bc_array without its modules ("glue"); both must outlive it.
+std::unique_ptr<ModuleProbe> make_glue_probe(const ArrayConfig& array, ArrayCore& core);
 
 /// A probe of module `name` of `core`, an array with the parameters `array`; one instance of it,
 /// off the edge; or "whole", the array's own ports. Both must outlive it. Throws InputError with a

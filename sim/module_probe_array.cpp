@@ -472,10 +472,7 @@ class WholeProbe final : public ModuleProbe {
       : core_(core), a_(words(c.ba, c.kl), 0), w_(words(c.bw, c.kl), 0) {
     module_ = "bc_array";
     files_ = array_files();
-    parameters_ = {{"RA", c.ra},       {"RW", c.rw},       {"KL", c.kl},       {"TM", c.tm},
-                   {"TN", c.tn},       {"S", c.s},         {"BA", c.ba},       {"BW", c.bw},
-                   {"AC_W", c.ac_w},   {"ACC_W", c.acc_w}, {"P_MAX", c.p_max}, {"Q", c.q},
-                   {"CLOCK_GATING", 1}};
+    parameters_ = array_parameters(c);
     const auto bits = [](int n, int width) { return static_cast<std::size_t>(n * width); };
     for (const auto& [port, width] : {std::pair<const char*, std::size_t>{"rst_ni", 1},
                                       {"desc_valid_i", 1},
@@ -551,8 +548,9 @@ class WholeProbe final : public ModuleProbe {
 }  // namespace
 
 const std::vector<std::string>& probe_names() {
-  static const std::vector<std::string> names = {
-      "pe", "acc", "acc-ones", "chunk-a", "chunk-w", "fill-a", "fill-w", "walker", "seq", "drain"};
+  static const std::vector<std::string> names = {"pe",      "acc",    "acc-ones", "chunk-a",
+                                                 "chunk-w", "fill-a", "fill-w",   "walker",
+                                                 "seq",     "drain",  "glue"};
   return names;
 }
 
@@ -588,6 +586,7 @@ std::unique_ptr<ModuleProbe> make_probe(const std::string& name, const ArrayConf
   if (name == "walker") return std::make_unique<WalkerProbe>(name, c, core);
   if (name == "seq") return std::make_unique<SeqProbe>(name, c, core);
   if (name == "drain") return std::make_unique<DrainProbe>(name, c, core);
+  if (name == "glue") return make_glue_probe(c, core);
   return std::make_unique<PeProbe>(array, core);
 }
 

@@ -3,6 +3,24 @@
 #include <algorithm>
 
 namespace bitcycle {
+namespace {
+
+// Those of rtl/sources.f without checks: yosys needs the ports of everything that is instantiated.
+const std::vector<std::string>& array_sources() {
+  static const std::vector<std::string> files = {
+      "bc_pkg.sv", "bc_clock_gate.sv", "bc_tile_walker.sv", "bc_fill.sv",  "bc_chunk.sv",
+      "bc_seq.sv", "bc_pe.sv",         "bc_acc.sv",         "bc_drain.sv", "bc_array.sv"};
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, int>> array_parameters(const ArrayConfig& c) {
+  return {{"RA", c.ra},       {"RW", c.rw},       {"KL", c.kl},       {"TM", c.tm},
+          {"TN", c.tn},       {"S", c.s},         {"BA", c.ba},       {"BW", c.bw},
+          {"AC_W", c.ac_w},   {"ACC_W", c.acc_w}, {"P_MAX", c.p_max}, {"Q", c.q},
+          {"CLOCK_GATING", 1}};
+}
 
 std::vector<ModuleKind> array_modules(const ArrayConfig& c) {
   const auto size = [](int a, int b) {
@@ -67,6 +85,16 @@ std::vector<ModuleKind> array_modules(const ArrayConfig& c) {
                  {{"TM", c.tm}, {"TN", c.tn}, {"ACC_W", c.acc_w}, {"Q", c.q}, gates},
                  {"bc_clock_gate.sv", "bc_drain.sv"},
                  1});
+  out.push_back({"glue", "bc_array", array_parameters(c), array_sources(), 1});
+  return out;
+}
+
+std::vector<std::string> glued_modules(const ArrayConfig& config) {
+  std::vector<std::string> out;
+  for (const auto& m : array_modules(config)) {
+    if (m.name == "glue" || std::find(out.begin(), out.end(), m.rtl_module) != out.end()) continue;
+    out.push_back(m.rtl_module);
+  }
   return out;
 }
 

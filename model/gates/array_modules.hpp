@@ -17,10 +17,17 @@ struct ModuleKind {
   std::size_t instances = 0;       ///< in bc_array with these parameters
 };
 
-/// All but the glue of bc_array itself. The accumulators of the ones row are a module of their own
-/// ("acc-ones") where their read port differs. All four tile walkers count as one ("walker"); that
-/// of the drain is smaller in truth.
+/// Whole parameters of bc_array, in the order of its header.
+std::vector<std::pair<std::string, int>> array_parameters(const ArrayConfig& config);
+
+/// All parts of bc_array. The accumulators of the ones row are a module of their own ("acc-ones")
+/// where their read port differs. All four tile walkers count as one ("walker"); that of the drain
+/// is smaller in truth. The last one, "glue", is bc_array without what is in the others.
 std::vector<ModuleKind> array_modules(const ArrayConfig& config);
+
+/// RTL modules that the glue is between: those of the others. What else is instantiated belongs to
+/// the glue.
+std::vector<std::string> glued_modules(const ArrayConfig& config);
 
 /// Whether parameters are alike but for clock gates: records of modules with enables serve as well.
 bool same_parameters(const std::vector<std::pair<std::string, int>>& a,

@@ -35,6 +35,7 @@ ArrayWires::ArrayWires(const ArrayConfig& config, const ArrayCore& core)
 void ArrayWires::observe(const ArrayStep& coming) {
   const RawDescriptor& d = coming.desc;
   desc_ = d;
+  desc_valid_ = coming.desc_valid;
   start_ = coming.desc_valid && core_.busy_ == 0 && d.m != 0 && d.n != 0 && d.k != 0 && d.pa != 0 &&
            d.pw != 0 && d.pa <= config_.p_max && d.pw <= config_.p_max;
   a_valid_ = coming.a_valid;

@@ -82,6 +82,37 @@ struct PeControl {
   std::uint64_t row_en = 0, col_en = 0, hold_row_en = 0, hold_col_en = 0;
 };
 
+/// What bc_array has between its modules: its registers and the wires that they make.
+struct GluePins {
+  /// A stage of the pipeline behind the sequencer.
+  struct Stage {
+    bool valid = false, load = false, tile_last = false, bank = false;
+    std::uint8_t shift = 0;
+    std::uint64_t row_en = 0, col_en = 0;
+  };
+  bool desc_valid = false, start = false, busy = false, en = false;
+  bool a_valid = false, w_valid = false, res_ready = false;
+  bool a_we = false, w_we = false, res_valid = false, res_last = false;
+  std::uint8_t cause = 0, tile_done = 0;
+  bool err = false, overflow = false;
+  RawDescriptor desc, held;  ///< on the inputs, in the registers
+  SeqPins seq;
+  std::uint8_t a_plane = 0, w_plane = 0;
+  std::uint64_t a_sel = 0, w_sel = 0;        ///< row (column) selects of the fills
+  std::uint64_t a_row_en = 0, w_col_en = 0;  ///< enables of the fills' walkers
+  std::uint64_t seq_row_en = 0, seq_col_en = 0;
+  PeControl pe;
+  bool op_last = false;
+  Stage op, ac, fl;
+  std::uint8_t fl_index = 0;
+  EventPulses ev;
+  std::uint8_t rd_row = 0;
+  bool rd_bank = false;
+  /// Read ports of all accumulators of columns, [column, ones last][group], one word each; empty
+  /// where the drain reads all rows at once, without multiplexers.
+  std::vector<std::uint64_t> rd;
+};
+
 /// Which of the array's walkers.
 enum class Walk : std::uint8_t { kA, kW, kSeq, kDrain };
 
@@ -108,6 +139,7 @@ class ArrayWires {
   void walker(Walk which, WalkerPins& out) const;
   void seq(SeqPins& out) const;
   void drain(DrainPins& out) const;
+  void glue(GluePins& out) const;
 
   /// Columns that are flushed; rows (columns) whose operands are selected.
   int flush_columns() const;
@@ -121,6 +153,7 @@ class ArrayWires {
   /// Rows and columns of a result beat, rows that a read port delivers at once.
   int rows_per_beat() const { return config_.q > config_.tn ? config_.q / config_.tn : 1; }
   int cols_per_beat() const { return config_.q > config_.tn ? config_.tn : config_.q; }
+  bool read_multiplexers() const { return rows_per_beat() == 1; }
   int read_rows() const { return rows_per_beat() > 1 ? config_.tm : 1; }
   int planes_a() const { return config_.ba >= config_.tm ? config_.ba / config_.tm : 1; }
   int planes_w() const { return config_.bw >= config_.tn ? config_.bw / config_.tn : 1; }
@@ -133,7 +166,7 @@ class ArrayWires {
 
   ArrayConfig config_;
   const ArrayCore& core_;
-  bool start_ = false, a_valid_ = false, w_valid_ = false, res_ready_ = false;
+  bool desc_valid_ = false, start_ = false, a_valid_ = false, w_valid_ = false, res_ready_ = false;
   RawDescriptor desc_;
   std::vector<std::uint64_t> a_data_, w_data_;
   std::vector<std::uint64_t> zero_, one_a_, one_w_;

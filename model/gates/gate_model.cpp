@@ -158,7 +158,9 @@ class GateModel::Compiler {
 
   double delay_load(std::uint32_t net) const {
     if (net == kUnconnected) return 0.0;
-    return m_.loads_[net] + (outside_[net] ? m_.conditions_.output_load : 0.0);
+    const double all = m_.loads_[net] + (outside_[net] ? m_.conditions_.output_load : 0.0);
+    const double most = m_.conditions_.most_load;
+    return most > 0 ? std::min(all, most) : all;
   }
 
   // Gates in the order of data flow: sequential ones first.

@@ -18,7 +18,9 @@ struct GateConditions {
   double input_slew = 0.0;         ///< s at inputs and clock; 0 = mean slew of flip-flop outputs
   double output_load = 0.0;        ///< F at every output; 0 = mean input pin. Delays only: what is
                                    ///< outside pays for its own pins
-  double input_delay = -1.0;       ///< s after the clock edge; < 0 = mean clock-to-output delay
+  /// F that a net's driver sees at most, as though buffered beyond: delays and slews only. 0 = all.
+  double most_load = 0.0;
+  double input_delay = -1.0;  ///< s after the clock edge; < 0 = mean clock-to-output delay
   /// Registers start with 0, also where a flip-flop stores the complement; else stored bits do.
   bool clear_registers = false;
 };

@@ -64,13 +64,28 @@ void FeatureList::write(double* features) {
 }
 
 // ------------------------------------------------------------------ bc_acc
+AccFlush acc_flush(const AccPins& p, const ArrayConfig& config, int g) {
+  const auto ac_w = static_cast<std::size_t>(config.ac_w);
+  const std::uint64_t mask = low_mask(static_cast<std::size_t>(config.acc_w));
+  AccFlush f;
+  const int sel = g > 1 ? p.index % (1 << (32 - __builtin_clz(static_cast<unsigned>(g - 1)))) : 0;
+  const bool hit = g > 1 ? sel < g : p.index == 0;
+  f.ours = p.flush && hit && (p.en >> sel & 1U) != 0;
+  f.raw = hit || g == 1 ? get_bits(p.sum.data(), product(sel, config.ac_w), ac_w) : 0;
+  const auto unused = static_cast<unsigned>(64 - config.ac_w);
+  const auto extended =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(f.raw << unused) >> unused);
+  f.addend = extended << (8U * p.shift) & mask;
+  f.old = p.acc[(p.bank ? g : 0) + sel % g];
+  f.base = p.load ? 0 : f.old;
+  f.total = (f.base + f.addend) & mask;
+  const std::uint64_t sign = std::uint64_t{1} << (config.acc_w - 1);
+  f.overflow = f.ours && (~(f.base ^ f.addend) & (f.total ^ f.base) & sign) != 0;
+  return f;
+}
+
 AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
-    : g_(g),
-      rd_(rd),
-      ac_w_(config.ac_w),
-      acc_w_(config.acc_w),
-      mask_(low_mask(static_cast<std::size_t>(config.acc_w))),
-      read_(words64(product(rd, config.acc_w)), 0) {
+    : config_(config), g_(g), rd_(rd), read_(words64(product(rd, config.acc_w)), 0) {
   std::size_t i = 0;
   f_[i++] = list_.add_count("flush", "1 if a sum is added to a register");
   f_[i++] = list_.add_count("flush_seen", "1 if a sum is added to a register of any group");
@@ -78,7 +93,7 @@ AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
   f_[i++] = list_.add_bits("index", "the index of the flush", 64);
   f_[i++] = list_.add_bits("read_control", "read bank and index", 64);
   f_[i++] = list_.add_bits("enables", "the enables of the group's PEs", product(g, 1));
-  f_[i++] = list_.add_bits("sums", "the sums of all PEs of the group", product(g, ac_w_));
+  f_[i++] = list_.add_bits("sums", "the sums of all PEs of the group", product(g, config.ac_w));
   f_[i++] = list_.add_bits("sum", "the selected sum", 64);
   f_[i++] = list_.add_bits("addend", "the shifted sum", 64);
   f_[i++] = list_.add_bits("old", "the register that the bank and index select", 64);
@@ -86,7 +101,7 @@ AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
   f_[i++] = list_.add_bits("carries", "the carries of the addition", 64);
   f_[i++] = list_.add_bits("total", "the new value", 64);
   f_[i++] = list_.add_bits("registers", "the registers", product(2 * g, 64));
-  f_[i++] = list_.add_bits("read", "the read port", product(rd, acc_w_));
+  f_[i++] = list_.add_bits("read", "the read port", product(rd, config.acc_w));
   if (g > 1)
     f_[i++] = list_.add_bits("sum_tree", "the halves of the multiplexer of sums", product(g, 64));
   if (g > 1 && rd == 1)
@@ -95,50 +110,37 @@ AccActivity::AccActivity(const ArrayConfig& config, int g, int rd)
 }
 
 void AccActivity::step(const AccPins& p, double* features) {
-  const int sel = g_ > 1 ? p.index % (1 << (32 - __builtin_clz(static_cast<unsigned>(g_ - 1)))) : 0;
-  const bool hit = g_ > 1 ? sel < g_ : p.index == 0;
-  const bool ours = p.flush && hit && (p.en >> sel & 1U) != 0;
-  const std::uint64_t raw =
-      hit || g_ == 1 ? get_bits(p.sum.data(), product(sel, ac_w_), static_cast<std::size_t>(ac_w_))
-                     : 0;
-  const auto unused = static_cast<unsigned>(64 - ac_w_);
-  const auto extended =
-      static_cast<std::uint64_t>(static_cast<std::int64_t>(raw << unused) >> unused);
-  const std::uint64_t addend = extended << (8U * p.shift) & mask_;
-  const std::uint64_t old = p.acc[(p.bank ? g_ : 0) + sel % g_];
-  const std::uint64_t base = p.load ? 0 : old;
-  const std::uint64_t total = (base + addend) & mask_;
-  const std::uint64_t sign = std::uint64_t{1} << (acc_w_ - 1);
-  overflow_ = ours && (~(base ^ addend) & (total ^ base) & sign) != 0;
-  const auto width = static_cast<std::size_t>(acc_w_);
+  const AccFlush flush = acc_flush(p, config_, g_);
+  overflow_ = flush.overflow;
+  const auto width = static_cast<std::size_t>(config_.acc_w);
   const std::uint64_t* bank = p.acc + (p.rd_bank ? g_ : 0);
   if (rd_ == 1) {
     read_[0] = bank[p.rd_index % g_];
   } else {
-    for (int r = 0; r < rd_; ++r) put_bits(read_.data(), product(r, acc_w_), width, bank[r]);
+    for (int r = 0; r < rd_; ++r) put_bits(read_.data(), product(r, config_.acc_w), width, bank[r]);
   }
 
   std::size_t i = 0;
-  list_.count(f_[i++], ours ? 1.0 : 0.0);
+  list_.count(f_[i++], flush.ours ? 1.0 : 0.0);
   list_.count(f_[i++], p.flush ? 1.0 : 0.0);
   list_.set(f_[i++], (p.flush ? 1U : 0U) | (p.load ? 2U : 0U) | (p.bank ? 4U : 0U) | p.shift * 8U);
   list_.set(f_[i++], p.index);
   list_.set(f_[i++], (p.rd_bank ? 1U : 0U) | std::uint64_t{p.rd_index} << 8U);
   list_.set(f_[i++], p.en);
   list_.copy(f_[i++], p.sum.data());
-  list_.set(f_[i++], raw);
-  list_.set(f_[i++], addend);
-  list_.set(f_[i++], old);
-  list_.set(f_[i++], base);
-  list_.set(f_[i++], base ^ addend ^ total);
-  list_.set(f_[i++], total);
+  list_.set(f_[i++], flush.raw);
+  list_.set(f_[i++], flush.addend);
+  list_.set(f_[i++], flush.old);
+  list_.set(f_[i++], flush.base);
+  list_.set(f_[i++], flush.base ^ flush.addend ^ flush.total);
+  list_.set(f_[i++], flush.total);
   list_.copy(f_[i++], p.acc);
   list_.copy(f_[i++], read_.data());
   if (g_ > 1) {
     std::uint64_t* tree = list_.bits(f_[i++]);
     for (int r = 0; r < g_; r += 2) {
-      tree[r / 2] = get_bits(p.sum.data(), product(std::min(r + p.index % 2, g_ - 1), ac_w_),
-                             static_cast<std::size_t>(ac_w_));
+      tree[r / 2] = get_bits(p.sum.data(), product(std::min(r + p.index % 2, g_ - 1), config_.ac_w),
+                             static_cast<std::size_t>(config_.ac_w));
     }
   }
   if (g_ > 1 && rd_ == 1) {

@@ -54,6 +54,16 @@ class ModuleActivity {
   FeatureList list_;
 };
 
+/// What a flush does in bc_acc, this cycle.
+struct AccFlush {
+  bool ours = false;      ///< a register of this group takes the total
+  bool overflow = false;  ///< and the total overflows
+  /// Selected sum, the same shifted, the selected register, that register or 0, the new value.
+  std::uint64_t raw = 0, addend = 0, old = 0, base = 0, total = 0;
+};
+/// Of bc_acc with `g` registers a bank.
+AccFlush acc_flush(const AccPins& pins, const ArrayConfig& config, int g);
+
 /// bc_acc with G registers a bank and RD of them on the read port.
 class AccActivity final : public ModuleActivity {
  public:
@@ -64,8 +74,8 @@ class AccActivity final : public ModuleActivity {
   const std::vector<std::uint64_t>& read() const { return read_; }
 
  private:
-  int g_, rd_, ac_w_, acc_w_;
-  std::uint64_t mask_;
+  ArrayConfig config_;
+  int g_, rd_;
   bool overflow_ = false;
   std::vector<std::uint64_t> read_;
   std::size_t f_[17] = {};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "golden/error.hpp"
+#include "model/gates/glue_activity.hpp"
 #include "model/gates/module_activity.hpp"
 #include "model/gates/pe_activity.hpp"
 
@@ -297,6 +298,16 @@ ArrayEnergy::ArrayEnergy(const ArrayConfig& config, const ArrayCore& core,
           c, std::vector<int>{0}, 1, [&a] { return std::make_unique<SeqActivity>(a); },
           [](const ArrayWires& w, int, SeqPins& pins) {
             w.seq(pins);
+            return true;
+          },
+          always);
+    }
+    if (m.name == "glue") {
+      using GluePart = PinPart<GlueActivity, GluePins>;
+      return std::make_unique<GluePart>(
+          c, std::vector<int>{0}, 1, [&a] { return std::make_unique<GlueActivity>(a); },
+          [](const ArrayWires& w, int, GluePins& pins) {
+            w.glue(pins);
             return true;
           },
           always);

@@ -16,15 +16,18 @@ using Json = nlohmann::json;
 
 class NetlistReader {
  public:
-  NetlistReader(const std::string& file, const LibertyLibrary& library)
-      : file_(file), library_(library) {}
+  /// `boxes`: takes instances of modules without contents; null where there must be none.
+  NetlistReader(const std::string& file, const LibertyLibrary& library,
+                std::vector<NetlistBox>* boxes)
+      : file_(file), library_(library), boxes_(boxes) {}
 
   Netlist run(const std::string& text, const std::string& top) {
     Json root;
     try {
       root = Json::parse(text);
       out_.creator = root.value("creator", "unknown");
-      const Json& module = find_module(root.at("modules"), top);
+      modules_ = &root.at("modules");
+      const Json& module = find_module(*modules_, top);
       out_.nets = {"0", "1"};
       names(module);
       for (const auto& [name, port] : module.at("ports").items()) add_port(name, port);
@@ -32,7 +35,7 @@ class NetlistReader {
     } catch (const Json::exception& e) {
       throw input_error(file_, 0, "netlist", e.what(), "JSON as yosys' write_json makes it");
     }
-    check_drivers();
+    check_drivers(out_, boxes_ == nullptr ? std::vector<NetlistBox>{} : *boxes_, file_);
     // Names hold paths and their order: the cells and what connects them do not.
     std::sort(lines_.begin(), lines_.end());
     out_.sha256 = sha256_hex(join(lines_, ""));
@@ -115,6 +118,10 @@ class NetlistReader {
   void add_cell(const std::string& name, const Json& json) {
     const auto type = json.at("type").get<std::string>();
     const auto known = library_.cells.find(type);
+    if (known == library_.cells.end() && boxes_ != nullptr && modules_->contains(type)) {
+      add_box(name, type, json.at("connections"));
+      return;
+    }
     if (known == library_.cells.end()) {
       fail("cell " + name, "type '" + type + "'", "a cell of " + library_.title());
     }
@@ -145,30 +152,49 @@ class NetlistReader {
     out_.instances.push_back(std::move(instance));
   }
 
-  void check_drivers() const {
-    std::vector<int> drivers(out_.nets.size(), 0);
-    drivers[kNetZero] = drivers[kNetOne] = 1;
-    for (const auto& p : out_.ports) {
-      for (const auto n : p.nets) {
-        if (p.input) ++drivers[n];
+  void add_box(const std::string& name, const std::string& type, const Json& connections) {
+    const Json& module = modules_->at(type);
+    NetlistBox box;
+    box.name = name;
+    box.type = type;
+    box.module = type;
+    if (module.contains("attributes") && module.at("attributes").contains("hdlname")) {
+      box.module = module.at("attributes").at("hdlname").get<std::string>();
+      if (!box.module.empty() && box.module[0] == '\\') box.module.erase(0, 1);
+    }
+    if (module.contains("parameter_default_values")) {
+      for (const auto& [parameter, value] : module.at("parameter_default_values").items()) {
+        const auto& bits = value.get_ref<const std::string&>();
+        if (parameter.find(':') != std::string::npos || bits.size() != 32) continue;
+        if (bits.find_first_not_of("01") != std::string::npos) continue;
+        box.parameters.emplace_back(parameter, static_cast<int>(std::stoul(bits, nullptr, 2)));
       }
     }
-    for (const auto& i : out_.instances) {
-      for (std::size_t k = 0; k < i.nets.size(); ++k) {
-        if (i.cell->pins[k].direction == PinDirection::kOutput && i.nets[k] != kUnconnected) {
-          ++drivers[i.nets[k]];
-        }
+    std::string line = type;
+    for (const auto& [port_name, port] : module.at("ports").items()) {
+      NetlistPort p;
+      p.name = port_name;
+      p.input = port.at("direction").get<std::string>() == "input";
+      const std::size_t width = port.at("bits").size();
+      if (!connections.contains(port_name) || connections.at(port_name).size() != width) {
+        fail("instance " + name, "nothing on port " + port_name + ", or another number of bits",
+             fmt::format("{} bits", width));
       }
-    }
-    for (std::size_t n = 0; n < drivers.size(); ++n) {
-      if (drivers[n] != 1) {
-        fail("net " + out_.nets[n], fmt::format("{} drivers", drivers[n]), "exactly one");
+      const Json& bits = connections.at(port_name);
+      line.append(fmt::format(" {}={}", port_name, bits.dump()));
+      for (const auto& bit : bits) {
+        p.nets.push_back(net(bit, fmt::format("instance {}, port {}", name, port_name)));
       }
+      box.ports.push_back(std::move(p));
     }
+    lines_.push_back(line + "\n");
+    boxes_->push_back(std::move(box));
   }
 
   const std::string& file_;
   const LibertyLibrary& library_;
+  std::vector<NetlistBox>* boxes_;
+  const Json* modules_ = nullptr;
   Netlist out_;
   std::vector<std::string> lines_;
   std::unordered_map<std::uint64_t, std::string> names_;
@@ -192,14 +218,53 @@ double Netlist::area() const {
   return sum;
 }
 
+void check_drivers(const Netlist& netlist, const std::vector<NetlistBox>& boxes,
+                   const std::string& where) {
+  std::vector<int> drivers(netlist.nets.size(), 0);
+  drivers[kNetZero] = drivers[kNetOne] = 1;
+  const auto drive = [&](const NetlistPort& port, bool inwards) {
+    if (port.input != inwards) return;
+    for (const auto n : port.nets) ++drivers[n];
+  };
+  for (const auto& p : netlist.ports) drive(p, true);
+  for (const auto& box : boxes) {
+    for (const auto& p : box.ports) drive(p, false);
+  }
+  for (const auto& i : netlist.instances) {
+    for (std::size_t k = 0; k < i.nets.size(); ++k) {
+      if (i.cell->pins[k].direction == PinDirection::kOutput && i.nets[k] != kUnconnected) {
+        ++drivers[i.nets[k]];
+      }
+    }
+  }
+  for (std::size_t n = 0; n < drivers.size(); ++n) {
+    if (drivers[n] != 1) {
+      throw input_error(where, 0, "net " + netlist.nets[n], fmt::format("{} drivers", drivers[n]),
+                        "exactly one");
+    }
+  }
+}
+
 Netlist parse_netlist(const std::string& json, const std::string& file,
                       const LibertyLibrary& library, const std::string& top) {
-  return NetlistReader(file, library).run(json, top);
+  return NetlistReader(file, library, nullptr).run(json, top);
+}
+
+BoxedNetlist parse_boxed_netlist(const std::string& json, const std::string& file,
+                                 const LibertyLibrary& library, const std::string& top) {
+  BoxedNetlist out;
+  out.cells = NetlistReader(file, library, &out.boxes).run(json, top);
+  return out;
 }
 
 Netlist load_netlist(const std::string& path, const LibertyLibrary& library,
                      const std::string& top) {
   return parse_netlist(read_maybe_gzipped(path), path, library, top);
+}
+
+BoxedNetlist load_boxed_netlist(const std::string& path, const LibertyLibrary& library,
+                                const std::string& top) {
+  return parse_boxed_netlist(read_maybe_gzipped(path), path, library, top);
 }
 
 }  // namespace bitcycle

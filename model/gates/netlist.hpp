@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/gates/liberty.hpp"
@@ -40,6 +41,22 @@ struct Netlist {
   double area() const;                                     ///< sum over instances, as the library
 };
 
+/// An instance of a module that is left out of a mapped design (a black box).
+struct NetlistBox {
+  std::string name;    ///< of the instance
+  std::string type;    ///< name of the derived module in the file
+  std::string module;  ///< RTL module without parameters
+  /// Values of whole parameters, in the order of their names; those of packages are not among them.
+  std::vector<std::pair<std::string, int>> parameters;
+  std::vector<NetlistPort> ports;  ///< of the module, connected to nets of the design
+};
+
+/// A mapped design around black boxes.
+struct BoxedNetlist {
+  Netlist cells;
+  std::vector<NetlistBox> boxes;
+};
+
 /// Reads the module `top` ("" = the only one with a top attribute, or the only one). `library` must
 /// outlive the result. Throws InputError naming `file`: not JSON, no such module, a cell that is
 /// not in the library, a pin that the cell does not have, an open input, a net with two drivers or
@@ -47,8 +64,20 @@ struct Netlist {
 Netlist parse_netlist(const std::string& json, const std::string& file,
                       const LibertyLibrary& library, const std::string& top = "");
 
+/// The same where instances of modules without contents may be left: their outputs drive nets, as
+/// inputs of the design do, their inputs may be constant but not open.
+BoxedNetlist parse_boxed_netlist(const std::string& json, const std::string& file,
+                                 const LibertyLibrary& library, const std::string& top = "");
+
+/// Throws InputError naming `where` unless every net has exactly one driver: an input, a cell or an
+/// output of a box.
+void check_drivers(const Netlist& netlist, const std::vector<NetlistBox>& boxes,
+                   const std::string& where);
+
 /// The same from a file.
 Netlist load_netlist(const std::string& path, const LibertyLibrary& library,
                      const std::string& top = "");
+BoxedNetlist load_boxed_netlist(const std::string& path, const LibertyLibrary& library,
+                                const std::string& top = "");
 
 }  // namespace bitcycle

@@ -15,13 +15,18 @@ namespace {
 
 std::string directory() { return source_dir() + "/configs/characterised"; }
 
+// Committed records of an array are those of all its modules; those of the glue may be younger.
+void check_whole(const std::vector<std::string>& missing) {
+  if (!missing.empty()) CHECK(missing == std::vector<std::string>{"glue"});
+}
+
 // Joules by module of a job on a preset, from its second cycle on.
 std::vector<ModuleEnergy> energy_of(const std::string& preset, const ActivityJob& job, int stride,
                                     std::uint64_t* cycles = nullptr) {
   const ArrayConfig array = resolve_array(preset);
   ArrayCore core(array);
   ArrayEnergy energy(array, core, array_characterisations(directory(), preset, "osu018"), stride);
-  REQUIRE(energy.missing().empty());
+  check_whole(energy.missing());
   bool first = true;
   run_activity(array, core, job, [&](const ArrayStep& coming) {
     energy.observe(coming);
@@ -65,8 +70,6 @@ TEST_CASE("committed characterisations are whole, fresh, and as the program writ
     for (const char* technology : {"osu018", "ihp-sg13g2", "asap7"}) {
       INFO(preset.name << " " << technology);
       const auto all = array_characterisations(directory(), preset.name, technology);
-      const auto modules = array_modules(preset);
-      CHECK(all.size() == modules.size());
       for (const auto& c : all) {
         INFO(c.module);
         CHECK(stale_warning(c, source_dir() + "/rtl") == "");
@@ -75,7 +78,9 @@ TEST_CASE("committed characterisations are whole, fresh, and as the program writ
         CHECK(c.leakage > 0);
       }
       ArrayCore core(preset);
-      CHECK(ArrayEnergy(preset, core, all).missing().empty());
+      const ArrayEnergy energy(preset, core, all);
+      check_whole(energy.missing());
+      CHECK(energy.modules().size() == all.size());
     }
   }
   for (const auto& e : std::filesystem::directory_iterator(directory())) {
