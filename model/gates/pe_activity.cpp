@@ -88,7 +88,7 @@ PeActivity::PeActivity(const ArrayConfig& config)
   }
 }
 
-void PeActivity::step(const PePins& pins, double* features) {
+bool PeActivity::step(const PePins& pins, double* features) {
   *features++ = 1.0;
   *features++ = pins.add ? 1.0 : 0.0;
   const std::size_t counts = names_.size() - first_count_;  // half of them roots
@@ -103,7 +103,7 @@ void PeActivity::step(const PePins& pins, double* features) {
   if (a == 0 && w == 0 && now.control == before_.control && now.ac == before_.ac &&
       now.ah == before_.ah) {
     std::fill_n(features, counts, 0.0);
-    return;
+    return false;
   }
 
   ProductChanges p;
@@ -154,6 +154,7 @@ void PeActivity::step(const PePins& pins, double* features) {
   put(changed_bits(now.ac, before_.ac));
   if (hold_) put(changed_bits(now.ah, before_.ah));
   before_ = now;
+  return true;
 }
 
 }  // namespace bitcycle

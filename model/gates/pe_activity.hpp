@@ -30,8 +30,9 @@ class PeActivity {
   const std::vector<std::string>& names() const { return names_; }
   /// What a feature counts, in words.
   const std::vector<std::string>& descriptions() const { return descriptions_; }
-  /// Features of this cycle; writes names().size() values. What has not changed costs little.
-  void step(const PePins& pins, double* features);
+  /// Features of this cycle; writes names().size() values. False if nothing has changed: all but
+  /// the first two are 0.
+  bool step(const PePins& pins, double* features);
 
  private:
   /// Signals of the accumulator.
