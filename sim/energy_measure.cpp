@@ -13,7 +13,9 @@ EnergyMeter::EnergyMeter(const ArrayConfig& config, const ArrayCore& core, const
       period_(kWindow * one_in) {}
 
 void EnergyMeter::cycle() {
-  const std::uint64_t at = cycles_++ % period_;
+  ++cycles_;
+  const std::uint64_t at = at_;
+  at_ = at + 1 == period_ ? 0 : at + 1;
   if (at > kWindow) return;
   // Activity is relative to the cycle before: the first one only sets it.
   energy_.observe(ArrayStep{});

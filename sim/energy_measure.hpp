@@ -38,6 +38,7 @@ class EnergyMeter {
   ArrayEnergy energy_;
   std::uint64_t period_;
   std::uint64_t cycles_ = 0, sampled_ = 0;
+  std::uint64_t at_ = 0;         ///< cycle of the period
   std::vector<double> windows_;  ///< J a cycle
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/gates/popcount.hpp"
+
 namespace bitcycle {
 namespace {
 
@@ -11,8 +13,6 @@ std::uint64_t low_mask(std::size_t bits) {
 }
 
 std::size_t words64(std::size_t bits) { return (bits + 63) / 64; }
-
-int changed(std::uint64_t a, std::uint64_t b) { return __builtin_popcountll(a ^ b); }
 
 std::size_t product(int a, int b) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
@@ -45,9 +45,11 @@ void FeatureList::finish() {
   }
 }
 
-void FeatureList::copy(std::size_t feature, const std::uint64_t* words) {
+bool FeatureList::copy(std::size_t feature, const std::uint64_t* words) {
   auto& now = groups_[feature].now;
+  if (std::equal(now.begin(), now.end(), words)) return false;
   std::copy_n(words, now.size(), now.begin());
+  return true;
 }
 
 void FeatureList::write(double* features) {
@@ -55,12 +57,17 @@ void FeatureList::write(double* features) {
     Group& g = groups_[i];
     if (g.now.empty()) continue;
     int bits = 0;
-    for (std::size_t w = 0; w < g.now.size(); ++w) bits += changed(g.now[w], g.before[w]);
-    g.before = g.now;
+    for (std::size_t w = 0; w < g.now.size(); ++w) {
+      if (g.now[w] == g.before[w]) continue;
+      bits += changed_bits(g.now[w], g.before[w]);
+      g.before[w] = g.now[w];
+    }
     counts_[i] = bits;
   }
   features = std::copy(counts_.begin(), counts_.end(), features);
-  for (std::size_t i = 1; i < counts_.size(); ++i) *features++ = std::sqrt(counts_[i]);
+  for (std::size_t i = 1; i < counts_.size(); ++i) {
+    *features++ = counts_[i] == 0.0 ? 0.0 : std::sqrt(counts_[i]);
+  }
 }
 
 // ------------------------------------------------------------------ bc_acc
@@ -160,7 +167,7 @@ ChunkActivity::ChunkActivity(const ArrayConfig& config, bool is_a)
                    : (config.bw >= config.tn ? config.bw / config.tn : 1)),
       p_max_(config.p_max),
       words_(words64(static_cast<std::size_t>(config.kl))),
-      chunk_before_(product(2 * p_max_, 1) * words_, 0) {
+      chunk_(product(2 * p_max_, 1) * words_, 0) {
   std::size_t i = 0;
   f_[i++] = list_.add_count("write", "1 if planes are written");
   f_[i++] = list_.add_count("select", "1 if the operand register is enabled");
@@ -176,40 +183,48 @@ ChunkActivity::ChunkActivity(const ArrayConfig& config, bool is_a)
   list_.finish();
 }
 
+int ChunkActivity::changed_chunk(const std::uint64_t* chunk) {
+  int changes = 0;
+  for (std::uint64_t& word : chunk_) {
+    const std::uint64_t now = *chunk++;
+    if (now == word) continue;
+    changes += changed_bits(now, word);
+    word = now;
+  }
+  return changes;
+}
+
 // Nodes of the read multiplexers: all levels below the last, for every plane of the digit.
-void ChunkActivity::read_tree(const ChunkPins& p) {
-  tree_.clear();
-  std::vector<std::uint64_t> level, next;
+int ChunkActivity::changed_tree(const ChunkPins& p) {
+  int changes = 0;
+  std::size_t node = 0;
   for (int x = 0; x < radix_; ++x) {
     const unsigned address =
         static_cast<unsigned>((p.bank ? p_max_ : 0) + p.digit * radix_ + x) & 63U;
-    level.assign(p.chunk, p.chunk + product(2 * p_max_, 1) * words_);
-    for (unsigned bit = 0; level.size() > 2 * words_; ++bit) {
-      next.clear();
-      for (std::size_t n = 0; n < level.size(); n += 2 * words_) {
+    level_ = chunk_;
+    for (unsigned bit = 0; level_.size() > 2 * words_; ++bit) {
+      // In place: every node is written where it, or one before it, was read.
+      std::size_t size = 0;
+      for (std::size_t n = 0; n < level_.size(); n += 2 * words_) {
         const std::size_t at = n + ((address >> bit & 1U) != 0 ? words_ : 0);
         for (std::size_t w = 0; w < words_; ++w) {
-          next.push_back(at + w < level.size() ? level[at + w] : 0);
+          level_[size++] = at + w < level_.size() ? level_[at + w] : 0;
         }
       }
-      tree_.insert(tree_.end(), next.begin(), next.end());
-      level.swap(next);
+      level_.resize(size);
+      if (tree_.size() < node + size) tree_.resize(node + size, 0);
+      for (const std::uint64_t now : level_) {
+        std::uint64_t& before = tree_[node++];
+        if (now == before) continue;
+        changes += changed_bits(now, before);
+        before = now;
+      }
     }
   }
-  tree_before_.resize(tree_.size(), 0);
+  return changes;
 }
 
-void ChunkActivity::step(const ChunkPins& p, double* features) {
-  std::size_t i = 0;
-  list_.count(f_[i++], p.we ? 1.0 : 0.0);
-  list_.count(f_[i++], p.sel ? 1.0 : 0.0);
-  list_.set(f_[i++], (p.we ? 1U : 0U) | (p.wr_bank ? 2U : 0U) | std::uint64_t{p.plane} << 8U |
-                         std::uint64_t{p.bits} << 16U);
-  list_.set(f_[i++], (p.sel ? 1U : 0U) | (p.bank ? 2U : 0U) | (p.is_signed ? 4U : 0U) |
-                         std::uint64_t{p.digit} << 8U | std::uint64_t{p.bits} << 16U);
-  list_.copy(f_[i++], p.data.data());
-  list_.copy(f_[i++], p.lane_en.data());
-  std::uint64_t* masked = list_.bits(f_[i++]);
+void ChunkActivity::mask(const ChunkPins& p, std::uint64_t* masked) const {
   const auto kl = static_cast<std::size_t>(kl_);
   for (int w = 0; w < planes_; ++w) {
     for (std::size_t at = 0; at < kl; at += 64) {
@@ -218,18 +233,10 @@ void ChunkActivity::step(const ChunkPins& p, double* features) {
       put_bits(masked, bit, width, get_bits(p.data.data(), bit, width) & p.lane_en[at / 64]);
     }
   }
-  int chunk = 0;
-  for (std::size_t w = 0; w < chunk_before_.size(); ++w) {
-    chunk += changed(p.chunk[w], chunk_before_[w]);
-    chunk_before_[w] = p.chunk[w];
-  }
-  list_.count(f_[i++], chunk);
-  read_tree(p);
-  int tree = 0;
-  for (std::size_t w = 0; w < tree_.size(); ++w) tree += changed(tree_[w], tree_before_[w]);
-  tree_.swap(tree_before_);
-  list_.count(f_[i++], tree);
-  std::uint64_t* selected = list_.bits(f_[i++]);
+}
+
+void ChunkActivity::select(const ChunkPins& p, std::uint64_t* selected) const {
+  const auto kl = static_cast<std::size_t>(kl_);
   std::fill_n(selected, words64(product(kl_, radix_)), 0);
   for (int x = 0; x < radix_; ++x) {
     int plane = p.digit * radix_ + x;
@@ -244,6 +251,28 @@ void ChunkActivity::step(const ChunkPins& p, double* features) {
       selected[at / 64] |= std::uint64_t{1} << at % 64;
     }
   }
+}
+
+void ChunkActivity::step(const ChunkPins& p, double* features) {
+  std::size_t i = 0;
+  list_.count(f_[i++], p.we ? 1.0 : 0.0);
+  list_.count(f_[i++], p.sel ? 1.0 : 0.0);
+  list_.set(f_[i++], (p.we ? 1U : 0U) | (p.wr_bank ? 2U : 0U) | std::uint64_t{p.plane} << 8U |
+                         std::uint64_t{p.bits} << 16U);
+  const std::uint32_t address = (p.bank ? 2U : 0U) | (p.is_signed ? 4U : 0U) |
+                                std::uint32_t{p.digit} << 8U | std::uint32_t{p.bits} << 16U;
+  list_.set(f_[i++], (p.sel ? 1U : 0U) | address);
+  const bool data = list_.copy(f_[i++], p.data.data());
+  const bool lanes = list_.copy(f_[i++], p.lane_en.data());
+  std::uint64_t* masked = list_.bits(f_[i++]);
+  if (data || lanes) mask(p, masked);
+  const int chunk = changed_chunk(p.chunk);
+  const bool read = chunk != 0 || address != address_;
+  address_ = address;
+  list_.count(f_[i++], chunk);
+  list_.count(f_[i++], read ? changed_tree(p) : 0);
+  std::uint64_t* selected = list_.bits(f_[i++]);
+  if (read) select(p, selected);
   list_.copy(f_[i++], p.digit_q);
   list_.write(features);
 }

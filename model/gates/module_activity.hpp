@@ -28,7 +28,8 @@ class FeatureList {
   /// Present value of the group, words of 64 bits, to be written before write().
   std::uint64_t* bits(std::size_t feature) { return groups_[feature].now.data(); }
   void set(std::size_t feature, std::uint64_t word) { groups_[feature].now[0] = word; }
-  void copy(std::size_t feature, const std::uint64_t* words);
+  /// Whether any word differs from the one there.
+  bool copy(std::size_t feature, const std::uint64_t* words);
   /// Changed bits of every group since the last call; names().size() values.
   void write(double* features);
 
@@ -88,10 +89,15 @@ class ChunkActivity final : public ModuleActivity {
   void step(const ChunkPins& pins, double* features);
 
  private:
-  void read_tree(const ChunkPins& pins);
+  /// What has changed since the cycle before.
+  int changed_chunk(const std::uint64_t* chunk);
+  int changed_tree(const ChunkPins& pins);
+  void mask(const ChunkPins& pins, std::uint64_t* masked) const;
+  void select(const ChunkPins& pins, std::uint64_t* selected) const;
   int kl_, radix_, planes_, p_max_;
   std::size_t words_;
-  std::vector<std::uint64_t> chunk_before_, tree_, tree_before_;
+  std::uint32_t address_ = 0;  ///< and signs of the selected digit
+  std::vector<std::uint64_t> chunk_, level_, tree_;
   std::size_t f_[16] = {};
 };
 

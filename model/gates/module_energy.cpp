@@ -141,9 +141,10 @@ class ArrayEnergy::PePart final : public Part {
     pins.w = wires.w_digit(c);
     pins.ac = wires.ac(r, c);
     pins.ah = wires.ah(r, c);
-    activities_[next_++]->step(pins, features_.data());
+    const bool moves = activities_[next_++]->step(pins, features_.data());
+    const std::size_t used = moves ? joules_.size() : 2;
     double sum = 0.0;
-    for (std::size_t i = 0; i < joules_.size(); ++i) sum += joules_[i] * features_[i];
+    for (std::size_t i = 0; i < used; ++i) sum += joules_[i] * features_[i];
     return sum;
   }
 

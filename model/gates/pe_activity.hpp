@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "model/array_config.hpp"
+#include "model/gates/pe_products.hpp"
 
 namespace bitcycle {
 
@@ -28,37 +30,27 @@ class PeActivity {
   const std::vector<std::string>& names() const { return names_; }
   /// What a feature counts, in words.
   const std::vector<std::string>& descriptions() const { return descriptions_; }
-  /// Features of this cycle; writes names().size() values.
-  void step(const PePins& pins, double* features);
+  /// Features of this cycle; writes names().size() values. False if nothing has changed: all but
+  /// the first two are 0.
+  bool step(const PePins& pins, double* features);
 
  private:
-  struct Lane {
-    std::uint64_t terms = 0;
-    std::uint32_t product = 0, sign_terms = 0, sign_row = 0, wide_sign = 0, narrow_sign = 0;
-  };
-  struct Inner {  // signals inside the PE
-    explicit Inner(std::size_t lane_count) : lanes(lane_count) {
-      tree.emplace_back(lane_count, 0);
-      while (tree.back().size() > 1) {
-        const std::size_t next = (tree.back().size() + 1) / 2;
-        tree.emplace_back(next, 0);
-      }
-    }
-    std::vector<Lane> lanes;
-    std::vector<std::vector<std::uint32_t>> tree;  ///< products, sums of pairs, of fours...
+  /// Signals of the accumulator.
+  struct Inner {
     std::uint64_t control = 0;
-    std::uint32_t ones = 0, inverted = 0, dot = 0, base = 0, total = 0, ac = 0, ah = 0;
+    std::uint32_t ones = 0, inverted = 0, dot = 0, base = 0, carries = 0, total = 0;
+    std::uint32_t ac = 0, ah = 0;
   };
-  void make_lanes(const PePins& pins);
 
-  int ra_, rw_;
+  std::size_t kl_;
   bool hold_, bit_;  ///< bit_: digits of one bit, whose sign the PE applies to their sum
   std::uint32_t mask_;
   std::size_t first_count_ = 0;
   std::vector<std::string> names_, descriptions_;
   std::vector<std::uint64_t> a_, w_;
-  std::vector<double> counts_;
-  Inner now_, before_;
+  std::unique_ptr<BitProducts> bits_;  ///< either these
+  std::unique_ptr<DigitProducts> digits_;
+  Inner before_;
 };
 
 }  // namespace bitcycle
