@@ -554,15 +554,18 @@ void EnergyModel::add(EnergyCounts& counts, const ArrayWork& work, double times)
     const std::array<double, kPeStates> states = {
         active, ones_columns, ones_rows, row_off, column_off, both_off, pause_cycles * all_pes_,
         0.0};
-    // Energy is taken to be linear in the lanes in use between half and all of them.
+    // Energy is taken to be linear in the lanes in use, between all and half of them and between
+    // half and none, where all data are zero.
     double lanes = work.visits > 0 ? work.useful_macs / (work.visits * c.kl) : 1.0;
-    lanes = std::clamp(lanes, 0.0, 1.0);
-    const bool some = c.kl >= 2 && lanes < 0.995;
-    const double half_weight = some ? 2.0 * (1.0 - lanes) : 0.0;
+    lanes = c.kl < 2 || lanes > 0.995 ? 1.0 : std::max(lanes, 0.0);
+    const double half = c.kl < 2 ? 0.5 : std::ceil(0.5 * c.kl) / c.kl;
+    const double all_weight = std::max(0.0, (lanes - half) / (1.0 - half));
+    const double none_weight = std::max(0.0, (half - lanes) / half);
+    const std::array<std::pair<int, double>, 3> weights = {
+        {{8, all_weight}, {4, 1.0 - all_weight - none_weight}, {0, none_weight}}};
     // The work's own PE-cycles; modules beside the PEs follow from other events of the same sample.
     ActivityKey key{work.a, work.w, work.a_data, work.w_data, 8, settings_.seed};
-    for (const int eighths : {8, 4}) {
-      const double weight = eighths == 8 ? 1.0 - half_weight : half_weight;
+    for (const auto& [eighths, weight] : weights) {
       if (weight == 0.0) continue;
       key.lanes = eighths;
       const Sample& s = sample(key);
