@@ -67,6 +67,11 @@ PeActivity::PeActivity(const ArrayConfig& config)
     add("narrow_signs", "changed signs of the narrow digits");
     add("terms_squared", "changed terms of a lane, squared, summed over lanes");
     add("products_squared", "changed product bits of a lane, squared, summed over lanes");
+    add("product_signs", "changed signs of the digit products");
+    if (config.kl > 1) {
+      add("tree_signs", "changed signs of the sums of pairs, fours, eights... of products");
+      add("pairs_squared", "changed bits of the sum of a pair, squared, summed over pairs");
+    }
   }
   if (config.kl > 1) {
     add("tree", "changed bits of the sums of pairs, fours, eights... of products");
@@ -139,6 +144,11 @@ bool PeActivity::step(const PePins& pins, double* features) {
     put(p.narrow_signs);
     put(p.terms_squared);
     put(p.products_squared);
+    put(p.product_signs);
+    if (kl_ > 1) {
+      put(p.tree_signs);
+      put(p.pairs_squared);
+    }
   }
   if (kl_ > 1) {
     put(p.tree);

@@ -13,9 +13,10 @@ std::size_t tree_size(std::size_t leaves) {
 }
 
 // Sums above the leaves, in place, where level 0 has `leaves` nodes. Changed bits of all levels
-// between leaves and root; `mask`: bits of a leaf, each level has one more.
-int update_tree(std::vector<std::uint32_t>& nodes, std::size_t leaves, std::uint32_t mask) {
-  int changes = 0;
+// between leaves and root; `mask`: bits of a leaf, each level has one more. Signs are those of all
+// sums, the root's included.
+void update_tree(std::vector<std::uint32_t>& nodes, std::size_t leaves, std::uint32_t mask,
+                 ProductChanges& out) {
   std::uint32_t* below = nodes.data();
   for (std::size_t count = leaves; count > 1;) {
     const std::size_t next = (count + 1) / 2;
@@ -23,14 +24,17 @@ int update_tree(std::vector<std::uint32_t>& nodes, std::size_t leaves, std::uint
     mask = mask << 1U | 1U;
     for (std::size_t i = 0; i < next; ++i) {
       const std::uint32_t sum = below[2 * i] + (2 * i + 1 < count ? below[2 * i + 1] : 0U);
-      const std::uint32_t difference = (sum ^ level[i]) & mask;
+      const std::uint32_t difference = sum ^ level[i];
+      if (difference == 0) continue;
       level[i] = sum;
-      if (difference != 0 && next > 1) changes += count_ones(difference);
+      const int bits = count_ones(difference & mask);
+      out.tree_signs += static_cast<int>(difference >> 31U);
+      if (next > 1) out.tree += bits;
+      if (count == leaves) out.pairs_squared += bits * bits;
     }
     below = level;
     count = next;
   }
-  return changes;
 }
 
 // Sums of pairs of neighbouring fields of `width` bits.
@@ -84,7 +88,7 @@ ProductChanges BitProducts::step(const std::uint64_t* a, const std::uint64_t* w)
     word.sums = sums;
     nodes_[i] = static_cast<std::uint32_t>(sums[5]);
   }
-  if (out.terms != 0 && words_.size() > 1) out.tree += update_tree(nodes_, words_.size(), 0x7F);
+  if (out.terms != 0 && words_.size() > 1) update_tree(nodes_, words_.size(), 0x7F, out);
   return out;
 }
 
@@ -128,6 +132,7 @@ void DigitProducts::lane(Lane& lane, std::uint32_t& product, ProductChanges& out
   out.terms_squared += t * t;
   out.products += p;
   out.products_squared += p * p;
+  out.product_signs += static_cast<int>((now_product ^ product) >> 31U);
   if (((now.wide_sign | now.narrow_sign | lane.wide_sign | lane.narrow_sign)) != 0) {
     out.sign_terms += changed_bits(now.sign_terms, lane.sign_terms);
     out.sign_rows += changed_bits(now.sign_row, lane.sign_row);
@@ -155,7 +160,7 @@ ProductChanges DigitProducts::step(const std::uint64_t* a, const std::uint64_t* 
     x.w = digit_w;
     lane(x, nodes_[l], out);
   }
-  out.tree = update_tree(nodes_, lanes_.size(), product_mask_);
+  update_tree(nodes_, lanes_.size(), product_mask_, out);
   return out;
 }
 

@@ -14,7 +14,8 @@ namespace bitcycle {
 struct ProductChanges {
   int terms = 0, products = 0, sign_terms = 0, sign_rows = 0, wide_signs = 0, narrow_signs = 0;
   int terms_squared = 0, products_squared = 0;
-  int tree = 0;
+  int product_signs = 0;
+  int tree = 0, tree_signs = 0, pairs_squared = 0;
 };
 
 /// Products of digits of one bit: all lanes of a word at once. Before the first cycle all are 0.

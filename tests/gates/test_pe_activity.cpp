@@ -80,18 +80,25 @@ Signals signals_of(const ArrayConfig& c, const Cycle& in) {
     level.push_back(a * w);
     s["terms"].push_back(terms);
     s["products"].push_back(low(a * w, c.ra + c.rw + 1));
+    s["product_signs"].push_back(a * w < 0 ? 1 : 0);
     s["sign_terms"].push_back(m < 0 ? low(n, narrow) : 0);
     s["sign_rows"].push_back(n < 0 ? low(~m, wide + 1) : 0);
     s["wide_signs"].push_back(m < 0 ? 1 : 0);
     s["narrow_signs"].push_back(n < 0 ? 1 : 0);
   }
   s["tree"];
+  s["tree_signs"];
+  s["pairs"];
   for (int bits = c.ra + c.rw + 2; level.size() > 1; ++bits) {
     std::vector<std::int64_t> next;
     for (std::size_t i = 0; i < level.size(); i += 2) {
       next.push_back(level[i] + (i + 1 < level.size() ? level[i + 1] : 0));
     }
     level = next;
+    for (const std::int64_t sum : level) s["tree_signs"].push_back(sum < 0 ? 1 : 0);
+    if (s["pairs"].empty()) {
+      for (const std::int64_t sum : level) s["pairs"].push_back(low(sum, bits));
+    }
     if (level.size() == 1) break;
     for (const std::int64_t sum : level) s["tree"].push_back(low(sum, bits));
   }
