@@ -19,14 +19,16 @@ enum class EnergyPart : std::size_t {
   kOperandBuffers,
   kPartialSums,
   kOutputBuffer,
-  kResultUnit,
-  kDma,
-  kWires,  ///< between memories and array, by length
+  kResultUnit,      ///< requantisers
+  kDma,             ///< fetch and store engines
+  kMachineControl,  ///< instruction queues, dispatch, control of the engines
+  kUnitsIdle,       ///< these three, clocked with nothing to do
+  kWires,           ///< between memories and array, by length
   kDram,
   kVector,  ///< FP32 operations
   kLeakage,
 };
-constexpr std::size_t kEnergyParts = 14;
+constexpr std::size_t kEnergyParts = 16;
 const char* key_of(EnergyPart part);      ///< "operand_buffers": JSON key
 const char* heading_of(EnergyPart part);  ///< "operand buffers"
 bool is_array(EnergyPart part);           ///< of the array: PE to idle clock

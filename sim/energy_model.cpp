@@ -11,6 +11,7 @@
 #include "model/gates/module_energy.hpp"
 #include "model/scaling.hpp"
 #include "sim/energy_sources.hpp"
+#include "sim/energy_terms.hpp"
 
 namespace bitcycle {
 namespace {
@@ -45,28 +46,6 @@ std::string cycle_name(const ActivityKey& key, PeState state) {
 }
 
 constexpr const char* kIdlePe = "clocked cycle of a PE, nothing changes";
-
-// Root of the mean square: one sigma of the event model on work that it has not seen.
-double model_error(const Characterisation& c) {
-  double squares = 0.0;
-  for (const auto& w : c.held_out) squares += w.error * w.error;
-  return c.held_out.empty() ? c.held_out_mean
-                            : std::sqrt(squares / static_cast<double>(c.held_out.size()));
-}
-
-// Bands of a characterisation that do not depend on the job; wires, clock tree and netlist are the
-// library's and common to its modules.
-std::vector<EnergyTerm> gate_terms(const Characterisation& c) {
-  std::vector<EnergyTerm> out;
-  for (const auto& b : c.bands) {
-    if (b.name != "sampling" && b.name != "model") out.push_back({b.name, b.low, b.high});
-  }
-  return out;
-}
-
-EnergyTerm scaling_term() {
-  return {"scaling", 1.0 - 1.0 / kScalingFactorBand, kScalingFactorBand - 1.0};
-}
 
 // How far the sum of modules was from a whole 4x4 array at gates in 180 nm, all cells the same
 // (characterise --additivity --arch PRESET, osu018; docs/energy-from-gates.md): largest excess and
@@ -159,14 +138,16 @@ EnergyModel::EnergyModel(const EnergySettings& settings, const MachineConfig& ma
     idle.terms.push_back(scaling_term());
   }
   set_up_modules(std::move(records));
+  units_ = EnergyUnits(settings_, machine_, pe_, logic_scale_, book_, notes_);
   set_up_memories();
   set_up_rest(memory);
   if (memory && memory->is_dram) {
     double idle_cycle = idle_pe_ * all_pes_;
     for (const Module& m : modules_) idle_cycle += m.idle_cycle;
+    idle_cycle += units_.idle_cycle();
     notes_.push_back(
         fmt::format("joules are those of the lower bound of the cycles: every cycle more adds "
-                    "{:.3g} nJ of the clocked, idle array, and the DRAM's background",
+                    "{:.3g} nJ of the clocked, idle machine, and the DRAM's background",
                     idle_cycle * 1e9));
   }
 }
@@ -260,21 +241,11 @@ void EnergyModel::set_up_modules(std::vector<Characterisation> records) {
     info.status = "gates: model";
     info.source += fmt::format("{}{}: {:.0f} of {}, {}", info.source.empty() ? "" : "; ", m.name,
                                m.instances, m.record.rtl_module, m.record.library.front().name);
-    // Bands of a part are those of its worst module.
     std::vector<EnergyTerm> terms = gate_terms(m.record);
     terms.push_back(joints_term(machine_.array));
     terms.push_back({"model", model_error(m.record), model_error(m.record)});
     if (!settings_.scale_to.empty()) terms.push_back(scaling_term());
-    for (const EnergyTerm& t : terms) {
-      const auto same = std::find_if(info.terms.begin(), info.terms.end(),
-                                     [&](const EnergyTerm& o) { return o.name == t.name; });
-      if (same == info.terms.end()) {
-        info.terms.push_back(t);
-      } else {
-        same->low = std::max(same->low, t.low);
-        same->high = std::max(same->high, t.high);
-      }
-    }
+    widen(info, terms);
     modules_.push_back(std::move(m));
   }
 }
@@ -633,6 +604,11 @@ void EnergyModel::add(EnergyCounts& counts, const SystemWork& work, double times
     add_item(counts, EnergyPart::kLeakage, m.name + ": second of all", m.leakage,
              work.seconds * times);
   }
+  for (const EnergyUnits::Event& e : units_.events()) {
+    add_item(counts, e.part, e.name, e.joules, e.count(work.units) * e.times * times);
+  }
+  add_item(counts, EnergyPart::kLeakage, "second of all units", units_.leakage(),
+           work.units.cycles > 0 ? work.seconds * times : 0.0);
   add_item(counts, EnergyPart::kLeakage, "second of all memories", sram_leakage_,
            sram_leakage_ > 0 ? work.seconds * times : 0.0);
 }

@@ -18,6 +18,7 @@
 #include "model/sram.hpp"
 #include "sim/array_activity.hpp"
 #include "sim/energy_ledger.hpp"
+#include "sim/energy_units.hpp"
 
 namespace bitcycle {
 
@@ -91,6 +92,7 @@ struct SystemWork {
   double result_bits = 0;                  ///< through the output buffer
   double dram_read_bits = 0, dram_written_bits = 0;
   double vector_ops = 0;
+  UnitWork units;  ///< nothing where the array stands alone
 };
 
 /// How a job was sampled.
@@ -178,6 +180,7 @@ class EnergyModel {
   std::map<std::string, double> table_energies_;
   std::vector<std::string> notes_;
   EnergyBook book_;
+  EnergyUnits units_;
 };
 
 }  // namespace bitcycle

@@ -109,6 +109,7 @@ std::vector<std::string> not_covered(const EnergyModel& model) {
     if (!covered(model.book(), part_at(p))) out.emplace_back(heading_of(part_at(p)));
   }
   if (!model.covers("glue")) out.emplace_back("the array's glue");
+  out.emplace_back("gather, packing of results, zero-point products, registers, semaphores");
   return out;
 }
 

@@ -77,6 +77,19 @@ void add_machine_gemm(EnergyModel& model, EnergyCounts& counts, const MachineCon
   system.result_bits = real(g.result_bits);
   system.dram_read_bits = real(g.first_bits + g.second_bits);
   system.dram_written_bits = real(g.result_bits);
+  UnitWork& units = system.units;
+  units.cycles = real(g.cycles);
+  units.execs = real(g.execs);
+  units.fetches = real(g.fetches);
+  units.stores = real(g.stores);
+  units.read_bursts = real(g.read_bursts);
+  units.write_bursts = real(g.write_bursts);
+  units.read_beats = real(g.first_bits + g.second_bits) / machine.dw;
+  units.write_beats = real(g.result_bits) / machine.dw;
+  // Saved partial sums pass by; sums of operands and padding leave, but not through requantisers.
+  constexpr double kLeastResultBits = 32;
+  units.results = std::min(real(g.chunks[0].results + g.chunks[1].results),
+                           real(g.result_bits) / kLeastResultBits);
   model.add(counts, system, times);
 }
 
@@ -87,6 +100,7 @@ void add_vector_energy(EnergyModel& model, EnergyCounts& counts, double bytes, d
   work.seconds = cycles / clock_hz;
   work.dram_read_bits = work.dram_written_bits = 4.0 * bytes;
   work.vector_ops = ops;
+  work.units.cycles = cycles;
   model.add(counts, work, times);
 }
 

@@ -70,7 +70,7 @@ void for_each_count(Gemm& g, Visit&& visit) {
         &g.wait_store,   &g.lead,          &g.first_bits,   &g.second_bits, &g.result_bits,
         &g.first_unique, &g.second_unique, &g.psum_written, &g.psum_read,   &g.l1_bits,
         &g.macs_useful,  &g.macs_issued,   &g.macs_padded,  &g.execs,       &g.fetches,
-        &g.stores}) {
+        &g.stores,       &g.read_bursts,   &g.write_bursts}) {
     visit(*c);
   }
   for (auto& e : g.engines) {
@@ -325,6 +325,8 @@ MachineGemm MachineCost::run_plan(const Plan& plan, const PlanTimes& time) const
   out.execs = cost.execs;
   out.fetches = cost.fetches;
   out.stores = cost.stores;
+  out.read_bursts = time.read_bursts;
+  out.write_bursts = time.write_bursts;
   out.chunks[plan.mapping().exchange ? 1 : 0] = {cost.pe_chunks,     cost.first_chunks,
                                                  cost.second_chunks, cost.tile_chunks,
                                                  cost.results,       out.array_cycles};

@@ -66,6 +66,7 @@ struct MachineGemm {
   std::uint64_t l1_bits = 0;                          ///< written into operand buffers
   std::uint64_t macs_useful = 0, macs_issued = 0, macs_padded = 0;
   std::uint64_t execs = 0, fetches = 0, stores = 0;
+  std::uint64_t read_bursts = 0, write_bursts = 0;
   std::array<ChunkCounts, 2> chunks;  ///< [1]: of plans whose operands change places
   double host_bytes = 0;              ///< explicit expansion, or col2im: vector work
   double host_ops = 0;

@@ -68,6 +68,8 @@ constexpr Format kFormats[] = {
     {"energy_breakdown_j.output_buffer", "output\nbuffer", Style::kJoule},
     {"energy_breakdown_j.result_unit", "result\nunit", Style::kJoule},
     {"energy_breakdown_j.dma", "DMA", Style::kJoule},
+    {"energy_breakdown_j.machine_control", "machine\ncontrol", Style::kJoule},
+    {"energy_breakdown_j.units_idle_clock", "units\nidle", Style::kJoule},
     {"energy_breakdown_j.wires", "wires", Style::kJoule},
     {"energy_breakdown_j.vector_work", "vector\nwork", Style::kJoule},
     {"energy_breakdown_j.leakage", "leakage", Style::kJoule},
