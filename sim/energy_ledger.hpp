@@ -22,7 +22,7 @@ enum class EnergyPart : std::size_t {
   kResultUnit,      ///< requantisers
   kDma,             ///< fetch and store engines
   kMachineControl,  ///< instruction queues, dispatch, control of the engines
-  kUnitsIdle,       ///< these three, clocked with nothing to do
+  kUnitsClock,      ///< of these three, in every cycle of the machine
   kWires,           ///< between memories and array, by length
   kDram,
   kVector,  ///< FP32 operations

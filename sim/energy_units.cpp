@@ -39,13 +39,11 @@ constexpr Rule kRules[] = {
     {"store", "beat", [](const UnitWork& w) { return w.write_beats; }},
     {"store", "data", [](const UnitWork& w) { return w.write_beats; }},  // times toggles of a beat
     {"queue-exec", "word", words},
-    {"queue-exec", "push", [](const UnitWork& w) { return w.execs; }},
-    {"queue-exec", "pop", [](const UnitWork& w) { return w.execs; }},
+    {"queue-exec", "instruction", [](const UnitWork& w) { return w.execs; }},
     // Both queues see the first words of every instruction.
     {"queue-dma", "word",
      [](const UnitWork& w) { return 2.0 * layout::kFetchWords * w.instructions(); }},
-    {"queue-dma", "push", [](const UnitWork& w) { return w.fetches + w.stores; }},
-    {"queue-dma", "pop", [](const UnitWork& w) { return w.fetches + w.stores; }},
+    {"queue-dma", "instruction", [](const UnitWork& w) { return w.fetches + w.stores; }},
     {"dispatch", "word", words},
     {"dispatch", "push", [](const UnitWork& w) { return w.instructions(); }},
     {"engine", "start", [](const UnitWork& w) { return w.instructions(); }},
@@ -70,6 +68,8 @@ std::vector<Characterisation> records_of(const EnergySettings& settings) {
 }
 
 double joules_of(const Characterisation& c, const std::string& feature) {
+  // What comes into a queue leaves it.
+  if (feature == "instruction") return joules_of(c, "push") + joules_of(c, "pop");
   for (const EnergyEvent& e : c.events) {
     if (e.name == feature) return e.joules;
   }
@@ -102,7 +102,7 @@ EnergyUnits::EnergyUnits(const EnergySettings& settings, const MachineConfig& ma
     const double idle = idle_cycle_energy(*at) * instances * scale;
     idle_cycle_ += idle;
     leakage_ += at->leakage * instances;
-    events_.push_back({EnergyPart::kUnitsIdle, name + ": clocked cycle of all", idle,
+    events_.push_back({EnergyPart::kUnitsClock, name + ": clocked cycle of all", idle,
                        [](const UnitWork& w) { return w.cycles; }});
     for (const Rule& r : kRules) {
       if (name != r.unit) continue;
@@ -116,9 +116,9 @@ EnergyUnits::EnergyUnits(const EnergySettings& settings, const MachineConfig& ma
     std::vector<EnergyTerm> terms = gate_terms(*at);
     terms.push_back({"model", error, error});
     if (!settings.scale_to.empty()) terms.push_back(scaling_term());
-    for (const EnergyPart part : {part_of(name), EnergyPart::kUnitsIdle}) {
+    for (const EnergyPart part : {part_of(name), EnergyPart::kUnitsClock}) {
       EnergyPartInfo& info = book.info(part);
-      const bool is_idle = part == EnergyPart::kUnitsIdle;
+      const bool is_idle = part == EnergyPart::kUnitsClock;
       info.status = is_idle ? "gates" : "gates: counts";
       info.source += fmt::format("{}{}: {:.0f} of {}, {}", info.source.empty() ? "" : "; ", name,
                                  instances, at->rtl_module, at->library.front().name);

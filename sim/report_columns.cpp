@@ -69,7 +69,7 @@ constexpr Format kFormats[] = {
     {"energy_breakdown_j.result_unit", "result\nunit", Style::kJoule},
     {"energy_breakdown_j.dma", "DMA", Style::kJoule},
     {"energy_breakdown_j.machine_control", "machine\ncontrol", Style::kJoule},
-    {"energy_breakdown_j.units_idle_clock", "units\nidle", Style::kJoule},
+    {"energy_breakdown_j.units_clock", "units'\nclock", Style::kJoule},
     {"energy_breakdown_j.wires", "wires", Style::kJoule},
     {"energy_breakdown_j.vector_work", "vector\nwork", Style::kJoule},
     {"energy_breakdown_j.leakage", "leakage", Style::kJoule},

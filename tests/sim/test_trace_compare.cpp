@@ -180,7 +180,9 @@ TEST_CASE("layers with bits of their own cost what each layer costs alone", "[tr
   std::uint64_t cycles = 0;
   u128 bitops = 0;
   for (std::size_t i = 0; i < 3; ++i) {
-    Network one{"one", {header.layers[i]}};
+    Network one;
+    one.name = "one";
+    one.layers = {header.layers[i]};
     const LayerWork& w = records[i].work;
     std::uint64_t by_hand[3] = {0, 0, 0};
     for (const auto& g : training_gemms(one, 4)) {
