@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "golden/error.hpp"
@@ -204,6 +205,36 @@ std::string per_mac(const Characterisation& c, const std::string& label) {
   return "n/a";
 }
 
+// How far event models are off on what they did not see: all workloads of a library's records.
+class HeldOut {
+ public:
+  void add(const Characterisation& c) {
+    Sum& s = sums_[c.library.front().name];
+    for (const auto& w : c.held_out) {
+      const double error = std::abs(w.error);
+      ++s.workloads;
+      s.errors += error;
+      if (error > 0.1) ++s.over;
+      if (error > s.largest) s.largest = error, s.worst = c.rtl_module + ", " + w.label;
+    }
+  }
+  void print() const {
+    for (const auto& [library, s] : sums_) {
+      fmt::print("{}: {} workloads held out, mean error {}, {} over 10 %, largest {} ({})\n",
+                 library, s.workloads, percent(s.errors / static_cast<double>(s.workloads)),
+                 s.over, percent(s.largest), s.worst);
+    }
+  }
+
+ private:
+  struct Sum {
+    std::size_t workloads = 0, over = 0;
+    double errors = 0.0, largest = 0.0;
+    std::string worst;
+  };
+  std::map<std::string, Sum> sums_;
+};
+
 int list_committed() {
   std::vector<std::string> names, several;
   for (const auto& e : std::filesystem::directory_iterator(committed_dir())) {
@@ -213,6 +244,7 @@ int list_committed() {
   }
   std::sort(names.begin(), names.end());
   std::sort(several.begin(), several.end());
+  HeldOut held_out;
   TextTable table;
   table.add_column("characterisation", TextTable::Align::kLeft);
   table.add_column("area\num2");
@@ -226,6 +258,7 @@ int list_committed() {
   for (const auto& name : names) {
     const auto c = load_characterisation(committed_dir() + "/" + name + ".json");
     warn_if_stale(c);
+    held_out.add(c);
     table.add_row(
         {name, fmt::format("{:.5g}", c.area), fmt::format("{:.3g} ns", c.critical_path * 1e9),
          per_mac(c, "8x8 uu uniform"), per_mac(c, "4x4 uu uniform"), per_mac(c, "2x2 uu uniform"),
@@ -246,6 +279,7 @@ int list_committed() {
   for (const auto& name : several) {
     for (const auto& c : load_characterisations(committed_dir() + "/" + name + ".json")) {
       warn_if_stale(c);
+      held_out.add(c);
       double busy = 0.0;
       for (const auto& w : c.held_out) busy += w.energy / static_cast<double>(c.held_out.size());
       modules.add_row({name, c.module, fmt::format("{:.5g}", c.area),
@@ -254,7 +288,8 @@ int list_committed() {
                        percent(c.held_out_mean), percent(c.held_out_max)});
     }
   }
-  fmt::print("{}", modules.render());
+  fmt::print("{}\n", modules.render());
+  held_out.print();
   return 0;
 }
 
