@@ -221,8 +221,8 @@ class HeldOut {
   void print() const {
     for (const auto& [library, s] : sums_) {
       fmt::print("{}: {} workloads held out, mean error {}, {} over 10 %, largest {} ({})\n",
-                 library, s.workloads, percent(s.errors / static_cast<double>(s.workloads)),
-                 s.over, percent(s.largest), s.worst);
+                 library, s.workloads, percent(s.errors / static_cast<double>(s.workloads)), s.over,
+                 percent(s.largest), s.worst);
     }
   }
 
