@@ -212,7 +212,8 @@ std::string energy_block(const CompareResult& result, const CompareBlock& block)
                                base.schedule, band_text(b), terms_text(b)),
                    kTextWidth, 0) +
          "\n";
-  const auto left_out = not_covered(model);
+  auto left_out = not_covered(model);
+  if (!base.machine) left_out.emplace_back("the machine around the array and its buffers");
   if (!left_out.empty()) {
     out += wrap_text("Not covered: " + join(left_out) + ".", kTextWidth, 0) + "\n";
   }
