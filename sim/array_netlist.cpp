@@ -17,9 +17,9 @@ SynthesisRequest request_for(const NetlistBox& box, const std::vector<ModuleKind
     if (kind.rtl_module != box.module) continue;
     request.files = kind.files;
     request.parameters.clear();
-    for (const auto& [name, ignored] : kind.parameters) {
+    for (const auto& wanted : kind.parameters) {
       const auto at = std::find_if(box.parameters.begin(), box.parameters.end(),
-                                   [&](const auto& p) { return p.first == name; });
+                                   [&](const auto& p) { return p.first == wanted.first; });
       if (at != box.parameters.end()) request.parameters.push_back(*at);
     }
   }
