@@ -56,13 +56,13 @@ EnergyTerm joints_term(const ArrayConfig& array) {
     case 11:
       return {"joints", 0.0, 0.088};
     case 18:
-      return {"joints", 0.031, 0.053};
+      return {"joints", 0.036, 0.047};
     case 44:
-      return {"joints", 0.024, 0.060};
+      return {"joints", 0.035, 0.050};
     case 88:
-      return {"joints", 0.012, 0.106};
+      return {"joints", 0.015, 0.103};
     default:
-      return {"joints", 0.036, 0.227};  // of 2x2, the widest
+      return {"joints", 0.022, 0.144};  // of 2x2, the widest
   }
 }
 
